@@ -7,13 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use daemon::router::{KernelFollowing, RouterSettings};
-use daemon::{FlowLogEnd, FlowLogFile, FlowLogWriter, Pinned, Samples};
-use engine::{Engine, Machine, Plan, Running};
+use daemon::{FlowLogEnd, FlowLogFile, FlowLogWriter, Pinned, Samples, Stage, Started};
+use engine::{Machine, Plan, Running};
 use frame::PortId;
-use plane::switch::SwitchTable;
 use port::interface::Claims;
-use port::{OpenContext, Port, PortSpec};
+use port::{OpenContext, Port};
 
 use crate::args::{BridgeArgs, ForwardArgs, RouteArgs, RunArgs, SwitchArgs};
 use crate::error::{Error, Outcome};
@@ -22,7 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::load::{self, LoadedSets, ReadChoices};
 use crate::output::{Output, Stream};
 use crate::report::{Report, RuleReport};
-use crate::resolve::{BridgeSettings, Stage};
+use crate::resolve::BridgeSettings;
 use crate::run::{conclude, warn_of_debug_build, warn_of_shared_cpus, watch};
 
 use crate::screen::Screen;
@@ -86,7 +84,12 @@ pub(crate) fn carry_out(
     let pins = pins.transpose()?;
     let mut screen = Screen::live(output, LIVE, Some(LIVE_PLAIN));
     let file = settings.flow_log.as_deref().map(open_log).transpose()?;
-    let (mut running, kernel) = start(plan, settings)?;
+    let started = settings.stage.start(plan, &settings.ports);
+    let Started {
+        mut running,
+        following: kernel,
+        ..
+    } = started.map_err(Error::refused)?;
     let log = file.map(|file| write_log(file, &mut running, settings));
     let log = log.transpose()?.flatten();
     let news = || {
@@ -116,43 +119,6 @@ pub(crate) fn carry_out(
     let outcome = conclude(&run, &report, json, settings.report_to, output);
     warn_of_debug_build(output);
     outcome
-}
-
-/// Workers that run, and what follows the kernel's routes for them.
-type Started = (Running, Option<KernelFollowing>);
-
-/// Starts the workers, with what decides where frames leave.
-fn start(plan: Plan, settings: &BridgeSettings) -> Result<Started, Error> {
-    match &settings.stage {
-        Stage::Pair => Ok((Engine::start(plan).map_err(Error::refused)?, None)),
-        Stage::Switch(table) => Ok((start_switch(plan, table)?, None)),
-        Stage::Router(router) => start_router(plan, router, &settings.ports),
-    }
-}
-
-fn start_router(
-    plan: Plan,
-    settings: &RouterSettings,
-    specs: &[PortSpec],
-) -> Result<Started, Error> {
-    let workers = plan.cpus.len();
-    let started = daemon::router::started(settings, &plan.ports, specs, workers);
-    let (nodes, kernel) = started.map_err(Error::refused)?;
-    let running = Engine::start_nodes(plan, nodes).map_err(Error::refused)?;
-    let following = kernel.map(|kernel| kernel.follow(running.observer()));
-    let following = following.transpose().map_err(|error| {
-        Error::refused(format!("the kernel's routes cannot be followed: {error}"))
-    })?;
-    Ok((running, following))
-}
-
-fn start_switch(plan: Plan, table: &Arc<SwitchTable>) -> Result<Running, Error> {
-    let nodes = daemon::switch::switches(table, plan.cpus.len()).map_err(|error| {
-        Error::refused(format!(
-            "there is no memory for the stations ({error}): choose fewer --stations"
-        ))
-    })?;
-    Engine::start_nodes(plan, nodes).map_err(Error::refused)
 }
 
 fn open_log(path: &Path) -> Result<FlowLogFile, Error> {

@@ -12,4 +12,3 @@ mod stage;
 pub(crate) use bridge::BridgeSettings;
 pub(crate) use dry_run::layout_facts;
 pub(crate) use sets::{SetPlan, Source, check_file, keep_name, stdin_count};
-pub(crate) use stage::Stage;

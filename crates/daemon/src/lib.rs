@@ -28,4 +28,6 @@ pub use flow_log::{FlowLogCounts, FlowLogEnd, FlowLogFile, FlowLogWriter};
 pub use layout::{DEFAULT_STRIDE_BYTES, Layout, LayoutAsked, LayoutError, nodes_of};
 pub use pins::Pinned;
 pub use samples::Samples;
-pub use service::{Daemon, ListsChecked, StartError, StartOptions, check, check_lists, layout};
+pub use service::{
+    Daemon, ListsChecked, Stage, StartError, StartOptions, Started, check, check_lists, layout,
+};

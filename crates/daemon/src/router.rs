@@ -19,5 +19,5 @@ pub use facts::route_facts;
 pub use kernel::{KernelFollowing, KernelRouter, Shared as KernelShared, leave_control};
 pub use nat::NatFile;
 pub use on_exit::OnExit;
-pub use start::started;
+pub(crate) use start::started;
 pub use words::{PortFacts, RouterSettings, RouterWords};

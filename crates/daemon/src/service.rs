@@ -51,6 +51,7 @@ use port::PortSpec;
 pub use check::check;
 pub use check_lists::{ListsChecked, check_lists};
 pub use error::StartError;
+pub use stage::{Stage, Started};
 
 use crate::config::Config;
 use crate::metrics;
@@ -66,7 +67,6 @@ use inner::{Inner, Live};
 use loops::LoopWatch;
 use own::Following;
 use recent::Recent;
-use stage::Stage;
 use watched::Watched;
 
 /// How long a start waits for lists that it need not have: a server that does not answer must not
@@ -208,7 +208,7 @@ impl Daemon {
         handle.set_starting(false);
         daemon.following = Following::start(config, &daemon.inner.keeping, own);
         let switch = switch::table(&daemon.inner);
-        let stage = Stage { switch, router };
+        let stage = Stage::new(switch, router);
         let (placed, sets) = ((&layout, stage), (&handle, &deferred));
         daemon.forward(config, placed, options.limits, sets)?;
         daemon.notifier.ready();

@@ -10,4 +10,4 @@ pub use kernel_path::kernel_path;
 pub use names::{NamedPort, PortNames};
 pub(crate) use words::Faults;
 pub use words::{SwitchWords, WordError};
-pub use workers::switches;
+pub(crate) use workers::switches;

@@ -87,18 +87,6 @@ impl Publisher {
         Ok(state.publish(next, &self.shortcuts))
     }
 
-    /// Replaces the policy and leaves the lists as they are.
-    ///
-    /// # Errors
-    ///
-    /// Another number of rules than there are lists; nothing is published.
-    pub fn publish_policy(&self, policy: Arc<Policy>) -> Result<u64, ListsMismatch> {
-        let mut state = self.lock();
-        let lists = Arc::clone(state.current().lists());
-        let next = Ruleset::new(lists, policy)?;
-        Ok(state.publish(next, &self.shortcuts))
-    }
-
     /// What was published last.
     #[must_use]
     pub fn current(&self) -> Ruleset {
@@ -239,7 +227,6 @@ mod tests {
             error.to_string(),
             "3 lists for 2 rules: a rule has one list"
         );
-        assert!(publisher.publish_policy(policy(1)).is_err(), "one too few");
         assert_eq!(publisher.clone().publish_lists(lists(2)), Ok(2));
         assert_eq!(publisher.reclaim(), 1);
         assert!(reader.refresh());

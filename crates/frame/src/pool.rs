@@ -74,14 +74,6 @@ impl FramePool {
         }
     }
 
-    /// Lends the chunk out that has been free for longest, so that every chunk is touched in turn
-    /// and the caches hold none: experiments that want memory cold ask for it.
-    #[must_use]
-    pub fn fifo(mut self) -> FramePool {
-        self.free.fifo();
-        self
-    }
-
     /// Unique in the process.
     #[inline(always)]
     pub fn id(&self) -> PoolId {

@@ -89,7 +89,7 @@ struct World {
 }
 
 impl World {
-    /// The third pool is of another Region, of another stride, and first in, first out.
+    /// The third pool is of another Region, of another stride.
     fn new() -> World {
         let request = |frames, stride_bytes| PoolRequest {
             frames,
@@ -100,7 +100,7 @@ impl World {
         let made = Region::with_pools(&[request(5, 128), request(16, 192)]);
         let (_, mut pools) = made.expect("memory");
         let (_, other) = Region::with_pools(&[request(9, 1920)]).expect("memory");
-        pools.extend(other.into_iter().map(FramePool::fifo));
+        pools.extend(other);
         let (producer, consumer) = ring(6);
         let bursts = [Burst::new(), Burst::new()];
         World {

@@ -1,9 +1,14 @@
 //! Variants that bring their own measurement, in groups that fit memory one after the other.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, DispatchSettings, IdleMode, Limits, Plan};
 use frame::CpuId;
+use plane::Policy;
+use port::Port;
+use table::CompiledLists;
 
 use crate::experiment::{LabError, Row, Settings};
 use crate::{Noise, Outcome, Samples, Trial, Value, interleave};
@@ -33,6 +38,25 @@ pub(crate) fn two_cpus() -> Result<Vec<CpuId>, Box<Outcome>> {
         skipped: vec!["all of it: two workers need two CPUs".to_owned()],
         ..Outcome::default()
     }))
+}
+
+/// Room for a frame of 1,514 bytes, its record and headroom.
+pub(crate) const STRIDE_BYTES: u32 = 2112;
+
+/// Workers on these CPUs between these ports, without sets, that never sleep.
+pub(crate) fn plain_plan(ports: Vec<Box<dyn Port>>, cpus: Vec<CpuId>) -> Result<Plan, LabError> {
+    Ok(Plan {
+        ports,
+        policy: Policy::new(Vec::new()).map_err(refused)?,
+        lists: Arc::new(CompiledLists::compile(&[]).map_err(refused)?),
+        cpus,
+        burst: DEFAULT_BURST,
+        stride_bytes: STRIDE_BYTES,
+        pool_frames: DEFAULT_POOL_FRAMES,
+        dispatch: DispatchSettings::default(),
+        idle: IdleMode::Spin,
+        limits: Limits::default(),
+    })
 }
 
 /// One variant and how a sample of it is taken.

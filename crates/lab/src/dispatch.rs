@@ -3,20 +3,14 @@
 
 mod ports;
 
-use std::sync::Arc;
-
-use engine::{
-    DEFAULT_POOL_FRAMES, DEFAULT_RING_LIMIT, DispatchPolicy, DispatchSettings, Engine, IdleMode,
-    Limits, Plan, RunReport,
-};
+use engine::{DEFAULT_RING_LIMIT, DispatchPolicy, Engine, RunReport};
 use frame::CpuId;
-use plane::Policy;
-use table::CompiledLists;
 
-use crate::contest::{refused, two_cpus};
+use crate::contest::{plain_plan, refused, two_cpus};
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::source_port::null_sink;
-use crate::{Chart, ChartKind, contest, interleave};
+use crate::trial::try_interleave;
+use crate::{Chart, ChartKind, contest};
 use ports::flow_port;
 
 const ROUNDS_QUICK: usize = 7;
@@ -41,20 +35,11 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     let cpus = &cpus;
     let variants = variants();
     let rounds = if settings.quick { ROUNDS_QUICK } else { ROUNDS };
-    let mut failed = None;
-    let measured = interleave(settings, variants.len(), rounds, |variant, trial| {
-        match trial_of(variants[variant], cpus, trial.seed) {
-            // Both workers are at it all the time: twice the time is what a frame costs.
-            Ok(report) => report.seconds * 1e9 * cpus.len() as f64 / report.accounting.rx as f64,
-            Err(error) => {
-                failed = Some(error);
-                f64::NAN
-            }
-        }
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
+    let measured = try_interleave(settings, variants.len(), rounds, |variant, trial| {
+        let report = trial_of(variants[variant], cpus, trial.seed)?;
+        // Both workers are at it all the time: twice the time is what a frame costs.
+        Ok(report.seconds * 1e9 * cpus.len() as f64 / report.accounting.rx as f64)
+    })?;
     let rows: Vec<Row> = variants
         .iter()
         .zip(measured.samples)
@@ -88,21 +73,10 @@ fn variants() -> Vec<Variant> {
 
 /// One run of a bridge, from the first frame to the last.
 fn trial_of(variant: Variant, cpus: &[CpuId], seed: u64) -> Result<RunReport, LabError> {
-    let plan = Plan {
-        ports: vec![flow_port(cpus.len(), FRAMES, seed), null_sink()?],
-        policy: Policy::new(Vec::new()).map_err(refused)?,
-        lists: Arc::new(CompiledLists::compile(&[]).map_err(refused)?),
-        cpus: cpus.to_vec(),
-        burst: variant.burst,
-        stride_bytes: 2112,
-        pool_frames: DEFAULT_POOL_FRAMES,
-        dispatch: DispatchSettings {
-            policy: Some(variant.policy),
-            ..DispatchSettings::default()
-        },
-        idle: IdleMode::Spin,
-        limits: Limits::default(),
-    };
+    let ports = vec![flow_port(cpus.len(), FRAMES, seed), null_sink()?];
+    let mut plan = plain_plan(ports, cpus.to_vec())?;
+    plan.burst = variant.burst;
+    plan.dispatch.policy = Some(variant.policy);
     let report = Engine::start(plan).map_err(refused)?;
     let report = report.join().map_err(refused)?;
     match report.balanced && report.accounting.dropped_total() == 0 {

@@ -5,18 +5,13 @@ mod load;
 mod ports;
 mod tally;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{
-    DEFAULT_POOL_FRAMES, DispatchPolicy, DispatchSettings, Engine, IdleMode, Limits, Plan,
-    RunReport, cpu_time_nanos,
-};
+use engine::{DEFAULT_POOL_FRAMES, DispatchPolicy, Engine, RunReport, cpu_time_nanos};
 use frame::CpuId;
-use plane::Policy;
-use table::CompiledLists;
+use port::Port;
 
-use crate::contest::{refused, two_cpus};
+use crate::contest::{plain_plan, refused, two_cpus};
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::shuffle::Seeded;
 use crate::{Noise, Samples};
@@ -188,25 +183,15 @@ impl Bench {
         let until = settle + counted;
         let tally = Tally::new(settle.as_nanos() as u64..until.as_nanos() as u64);
         let load = Load::new(variant.shape);
-        let plan = Plan {
-            ports: vec![
-                Box::new(Nic::new(&load, rate, seed, &tally)),
-                Box::new(Toil::new(&tally, self.steps)),
-            ],
-            policy: Policy::new(Vec::new()).map_err(refused)?,
-            lists: Arc::new(CompiledLists::compile(&[]).map_err(refused)?),
-            cpus: self.cpus.clone(),
-            burst: 64,
-            stride_bytes: 2112,
-            pool_frames: 4 * DEFAULT_POOL_FRAMES,
-            dispatch: DispatchSettings {
-                policy: Some(DispatchPolicy::Hybrid),
-                balance: variant.balance,
-                ..DispatchSettings::default()
-            },
-            idle: IdleMode::Spin,
-            limits: Limits::default(),
-        };
+        let ports: Vec<Box<dyn Port>> = vec![
+            Box::new(Nic::new(&load, rate, seed, &tally)),
+            Box::new(Toil::new(&tally, self.steps)),
+        ];
+        let mut plan = plain_plan(ports, self.cpus.clone())?;
+        plan.burst = 64;
+        plan.pool_frames = 4 * DEFAULT_POOL_FRAMES;
+        plan.dispatch.policy = Some(DispatchPolicy::Hybrid);
+        plan.dispatch.balance = variant.balance;
         let report = Engine::start(plan).map_err(refused)?;
         let report = report.join().map_err(refused)?;
         match report.balanced {

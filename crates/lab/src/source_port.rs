@@ -42,10 +42,6 @@ impl<F: FnMut(usize) -> Box<dyn PortQueue> + Send> Port for SourcePort<F> {
         true
     }
 
-    fn rx_source(&self) -> bool {
-        true
-    }
-
     fn tx_sink(&self) -> bool {
         false
     }

@@ -8,20 +8,17 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{
-    DEFAULT_BURST, DEFAULT_POOL_FRAMES, DispatchSettings, Engine, IdleMode, Limits, Plan,
-    allowed_cpus, cpu_time_nanos,
-};
+use engine::{DEFAULT_BURST, DEFAULT_POOL_FRAMES, Engine, Plan, allowed_cpus, cpu_time_nanos};
 use frame::{Burst, PoolRequest, PortId, Region};
 use plane::switch::{Switch, SwitchConfig, SwitchPort, SwitchTable, Vlan, VlanMode};
-use plane::{Forwarding, Links, Node, Policy, Ports, Verdict, Verdicts};
+use plane::{Forwarding, Links, Node, Ports, Verdict, Verdicts};
 use port::Port;
-use table::CompiledLists;
 
-use crate::contest::refused;
+use crate::contest::{STRIDE_BYTES, plain_plan, refused};
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::paired::{paired, with_interval};
-use crate::{Chart, ChartKind, Samples, interleave};
+use crate::trial::try_interleave;
+use crate::{Chart, ChartKind, Samples};
 use ports::{Source, StationPort, Timing, Traffic};
 
 const ROUNDS_QUICK: usize = 9;
@@ -35,7 +32,6 @@ const FRAMES: u64 = 2_400_000;
 /// As short as can be, so that those that come once are forgotten within a trial or two.
 const AGE: Duration = Duration::from_secs(1);
 const VLAN: u16 = 10;
-const STRIDE_BYTES: u32 = 2112;
 const METRIC: &str = "ns_per_frame";
 
 /// What frames go through.
@@ -115,16 +111,9 @@ fn variants() -> Vec<Variant> {
 pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
     let variants = variants();
     let rounds = if settings.quick { ROUNDS_QUICK } else { ROUNDS };
-    let mut failed = None;
-    let measured = interleave(settings, variants.len(), rounds, |variant, trial| {
-        trial_of(variants[variant], trial.seed, [WARM, FRAMES]).unwrap_or_else(|error| {
-            failed = Some(error);
-            f64::NAN
-        })
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
+    let measured = try_interleave(settings, variants.len(), rounds, |variant, trial| {
+        trial_of(variants[variant], trial.seed, [WARM, FRAMES])
+    })?;
     let rows: Vec<Row> = variants
         .iter()
         .zip(measured.samples)
@@ -200,18 +189,8 @@ fn run_of(
             timing,
         }) as Box<dyn Port>
     };
-    let plan = Plan {
-        ports: (0..traffic.ports).map(port).collect(),
-        policy: Policy::new(Vec::new()).map_err(refused)?,
-        lists: Arc::new(CompiledLists::compile(&[]).map_err(refused)?),
-        cpus: allowed_cpus().into_iter().take(1).collect(),
-        burst: DEFAULT_BURST,
-        stride_bytes: STRIDE_BYTES,
-        pool_frames: DEFAULT_POOL_FRAMES,
-        dispatch: DispatchSettings::default(),
-        idle: IdleMode::Spin,
-        limits: Limits::default(),
-    };
+    let cpus = allowed_cpus().into_iter().take(1).collect();
+    let plan = plain_plan((0..traffic.ports).map(port).collect(), cpus)?;
     let report = start(plan).map_err(refused)?.join().map_err(refused)?;
     // Those for a station that has moved to where they come from and has not sent since.
     let few = report.accounting.rx / 10;

@@ -9,19 +9,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{
-    DEFAULT_BURST, DEFAULT_POOL_FRAMES, DispatchSettings, Engine, IdleMode, Limits, Plan,
-    allowed_cpus,
-};
+use engine::{Engine, Plan, allowed_cpus};
 use frame::PortId;
-use plane::Policy;
 use port::{OpenContext, PortSpec};
-use table::CompiledLists;
 
-use crate::contest::refused;
+use crate::contest::{plain_plan, refused};
 use crate::experiment::{LabError, Outcome, Row, Settings};
 use crate::paired::{paired, with_interval};
-use crate::{Chart, ChartKind, Samples, interleave};
+use crate::trial::try_interleave;
+use crate::{Chart, ChartKind, Samples};
 use ends::{Ends, Goal, Shape};
 
 const ROUNDS_QUICK: usize = 3;
@@ -33,7 +29,6 @@ const WARM: u64 = 50_000;
 const COUNTED: u64 = 200_000;
 /// Connections whose memory is the part that does not grow.
 const FEW: usize = 100;
-const STRIDE_BYTES: u32 = 2112;
 /// Nobody waits longer for a trial.
 const PATIENCE: Duration = Duration::from_secs(300);
 const QUERIES: &str = "queries_per_second";
@@ -49,16 +44,9 @@ pub(crate) fn run(settings: &mut Settings<'_>) -> Result<Outcome, LabError> {
         .map(|&live| Ok(growth_of(live)?.saturating_sub(few) as f64 / (2 * (live - FEW)) as f64));
     let bytes = bytes.collect::<Result<Vec<f64>, LabError>>()?;
     let rounds = if settings.quick { ROUNDS_QUICK } else { ROUNDS };
-    let mut failed = None;
-    let measured = interleave(settings, LIVE.len(), rounds, |variant, _| {
-        rate_of(LIVE[variant], [WARM, COUNTED]).unwrap_or_else(|error| {
-            failed = Some(error);
-            f64::NAN
-        })
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
+    let measured = try_interleave(settings, LIVE.len(), rounds, |variant, _| {
+        rate_of(LIVE[variant], [WARM, COUNTED])
+    })?;
     let rates = LIVE.iter().zip(measured.samples);
     let mut rows: Vec<Row> = rates
         .map(|(&live, samples)| row(live, QUERIES, samples))
@@ -144,18 +132,8 @@ fn plan() -> Result<Plan, LabError> {
     let spec = PortSpec::parse("ring:tcp,capacity=2048").map_err(refused)?;
     let context = OpenContext::default();
     let ports = [0, 1].map(|id| port::open(&spec, PortId(id), &context).map_err(refused));
-    Ok(Plan {
-        ports: ports.into_iter().collect::<Result<_, _>>()?,
-        policy: Policy::new(Vec::new()).map_err(refused)?,
-        lists: Arc::new(CompiledLists::compile(&[]).map_err(refused)?),
-        cpus: allowed_cpus().into_iter().take(1).collect(),
-        burst: DEFAULT_BURST,
-        stride_bytes: STRIDE_BYTES,
-        pool_frames: DEFAULT_POOL_FRAMES,
-        dispatch: DispatchSettings::default(),
-        idle: IdleMode::Spin,
-        limits: Limits::default(),
-    })
+    let ports = ports.into_iter().collect::<Result<_, _>>()?;
+    plain_plan(ports, allowed_cpus().into_iter().take(1).collect())
 }
 
 /// What this process has of the machine's memory.

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::experiment::Settings;
+use crate::experiment::{LabError, Settings};
 use crate::shuffle::Seeded;
 use crate::{Noise, Samples};
 
@@ -73,6 +73,26 @@ pub fn interleave(
         samples,
         noise: Noise { ratios },
     }
+}
+
+/// As [`interleave`], of trials that can fail.
+///
+/// # Errors
+/// That of the last trial that failed.
+pub(crate) fn try_interleave(
+    settings: &mut Settings<'_>,
+    variants: usize,
+    rounds: usize,
+    mut measure: impl FnMut(usize, &Trial) -> Result<f64, LabError>,
+) -> Result<Interleaved, LabError> {
+    let mut failed = None;
+    let found = interleave(settings, variants, rounds, |variant, trial| {
+        measure(variant, trial).unwrap_or_else(|error| {
+            failed = Some(error);
+            f64::NAN
+        })
+    });
+    failed.map_or(Ok(found), Err)
 }
 
 /// Calls `measure` with the stack this many lines lower.

@@ -112,14 +112,6 @@ impl Port for GenPort {
         true
     }
 
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
     fn frame_bytes_max_hint(&self) -> usize {
         self.sources.frame_bytes_max()
     }

@@ -89,19 +89,6 @@ impl Port for TapPort {
         self.queues_max
     }
 
-    /// The kernel drops what is not fetched in time.
-    fn lossless(&self) -> bool {
-        false
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
     fn frame_bytes_max_hint(&self) -> usize {
         self.interface.mtu().unwrap_or(MTU_DEFAULT) as usize + HEADERS_BYTES
     }

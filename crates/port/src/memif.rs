@@ -112,19 +112,6 @@ impl Port for MemifPort {
         self.queues_max
     }
 
-    /// A peer whose ring is full drops.
-    fn lossless(&self) -> bool {
-        false
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
     fn frame_bytes_max_hint(&self) -> usize {
         FRAME_BYTES
     }

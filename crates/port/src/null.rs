@@ -46,10 +46,6 @@ impl Port for NullPort {
         false
     }
 
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
     fn frame_bytes_max_hint(&self) -> usize {
         0
     }

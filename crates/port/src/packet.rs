@@ -102,19 +102,6 @@ impl Port for PacketPort {
         self.queues_max
     }
 
-    /// The kernel drops what is not fetched in time.
-    fn lossless(&self) -> bool {
-        false
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
     fn frame_bytes_max_hint(&self) -> usize {
         self.shared.frame_bytes_max()
     }

@@ -31,13 +31,19 @@ pub trait Port: Send {
     fn queues_max(&self) -> usize;
 
     /// Whether its source can wait: files and generators lose nothing when they are not polled.
-    fn lossless(&self) -> bool;
+    fn lossless(&self) -> bool {
+        false
+    }
 
     /// Whether frames come from it.
-    fn rx_source(&self) -> bool;
+    fn rx_source(&self) -> bool {
+        true
+    }
 
     /// Whether frames can be sent to it. Where not, [`PortQueue::tx_burst`] takes none.
-    fn tx_sink(&self) -> bool;
+    fn tx_sink(&self) -> bool {
+        true
+    }
 
     /// Whether it writes frames down with their times: who makes frames gives them theirs.
     fn records(&self) -> bool {

@@ -77,14 +77,6 @@ impl Port for RingPort {
         true
     }
 
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
     /// Frames come in the chunks of another pool, so that they need none of their own.
     fn frame_bytes_max_hint(&self) -> usize {
         0

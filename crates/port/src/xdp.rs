@@ -359,19 +359,6 @@ impl Port for XdpPort {
         self.queues.len()
     }
 
-    /// The wire waits for nobody.
-    fn lossless(&self) -> bool {
-        false
-    }
-
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
     fn frame_bytes_max_hint(&self) -> usize {
         frame_bytes_max_hint(self.mtu)
     }

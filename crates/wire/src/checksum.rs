@@ -83,14 +83,6 @@ pub const fn add_difference(checksum: u16, difference: u16) -> u16 {
     !combine(!checksum, difference)
 }
 
-/// [`update`] for a 128-bit field, an IPv6 address, at an even place.
-#[inline]
-#[must_use]
-pub const fn update_u128(checksum: u16, old: u128, new: u128) -> u16 {
-    let removed = !sum_u128(old);
-    !combine(combine(!checksum, removed), sum_u128(new))
-}
-
 /// Sum of the pseudo header in front of a transport header and payload of `len` bytes in IPv4.
 #[inline]
 #[must_use]

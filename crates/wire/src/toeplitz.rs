@@ -17,7 +17,7 @@ use core::{fmt, str::FromStr};
 
 use crate::{Family, FlowKey};
 
-pub use types::{HashInput, HashTypes, extended_addresses};
+pub use types::{HashInput, HashTypes};
 pub use vectors::{VECTORS, Vector};
 
 /// Bytes of a key that a hash of two IPv6 addresses and two ports uses.

@@ -21,7 +21,7 @@ pub use arp::ArpView;
 pub use ethernet::EthernetView;
 pub use icmp::IcmpView;
 pub use ipv4::Ipv4View;
-pub use ipv6::{ExtensionView, Ipv6View};
+pub use ipv6::Ipv6View;
 pub use tcp::TcpView;
 pub use udp::UdpView;
 

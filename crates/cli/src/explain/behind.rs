@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use daemon::Stage;
 use daemon::router::{PortFacts, route_facts};
 use daemon::rpc::answers::RouteFacts;
 use daemon::switch::PortNames;
@@ -17,7 +18,7 @@ use port::interface::Interface;
 use wire::MacAddress;
 
 use crate::error::Error;
-use crate::resolve::{BridgeSettings, Stage};
+use crate::resolve::BridgeSettings;
 
 /// When a frame comes in: after the start, so that what is timed from zero is not due.
 const NOW: Nanos = Nanos(1_000_000_000);

@@ -1,5 +1,6 @@
 //! The report's part about dispatching, as JSON: the names are a contract, as all of the report's.
 
+use daemon::rpc::answers::DispatchCounts;
 use engine::{DispatchPort, DispatchReport, DispatchRow};
 use serde::Serialize;
 
@@ -29,28 +30,15 @@ pub(crate) struct Port {
     pub(crate) queues: u64,
 }
 
-/// Frames for one worker, of one port and kind:
-/// `handled + len = dispatched + hybrid_dispatched + queued`.
+/// Frames for one worker, of one port and kind.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) worker: u32,
     pub(crate) port: u8,
     /// `decide` or `transmit`.
     pub(crate) kind: &'static str,
-    /// In its queues at the end.
-    pub(crate) len: u64,
-    /// The most that were ever there.
-    pub(crate) wmark: u64,
-    /// Handled at once under `direct`; or sent at once.
-    pub(crate) dispatched: u64,
-    /// Handled at once under `hybrid`.
-    pub(crate) hybrid_dispatched: u64,
-    /// Dropped because a ring to it was full.
-    pub(crate) qdrops: u64,
-    /// Put into its queues.
-    pub(crate) queued: u64,
-    /// Handled, at once or out of a queue.
-    pub(crate) handled: u64,
+    #[serde(flatten)]
+    pub(crate) counts: DispatchCounts,
 }
 
 impl Dispatch {
@@ -78,13 +66,7 @@ impl Row {
             worker: u32::from(row.worker.0),
             port: row.port.0,
             kind: row.kind.name(),
-            len: row.counts.len,
-            wmark: row.counts.watermark,
-            dispatched: row.counts.direct,
-            hybrid_dispatched: row.counts.hybrid,
-            qdrops: row.counts.dropped,
-            queued: row.counts.queued,
-            handled: row.counts.handled,
+            counts: (&row.counts).into(),
         }
     }
 }

@@ -389,15 +389,7 @@ fn dispatched(dispatch: &Dispatch, paint: Paint, width: usize) -> String {
         worker: row.worker,
         port: place(row.port).map_or("", |place| &names[place]),
         kind: row.kind,
-        counts: [
-            row.len,
-            row.wmark,
-            row.dispatched,
-            row.hybrid_dispatched,
-            row.qdrops,
-            row.queued,
-            row.handled,
-        ],
+        counts: row.counts.in_order(),
     });
     let text = dispatch::render(&settings, rows, paint, width);
     format!("{}\n{text}", paint.bold("Dispatch"))

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use daemon::Layout;
 use daemon::router::leave_control;
 use daemon::switch::{NamedPort, PortNames, kernel_path};
+use daemon::{Layout, Stage};
 use engine::{DispatchSettings, IdleMode, Limits};
 use plane::{Otherwise, PassRules, Ports, StatefulConfig};
 use port::PortSpec;
 
 use super::rules::{self, Place};
-use super::{SetPlan, Stage, ports};
+use super::{SetPlan, ports};
 use crate::args::{BridgeArgs, ForwardArgs, RouteArgs, SwitchArgs};
 use crate::error::Error;
 use crate::output::Stream;

@@ -1,5 +1,6 @@
 //! What `--dry-run` shows.
 
+use daemon::Stage;
 use daemon::{DEFAULT_STRIDE_BYTES, Layout};
 use engine::{DispatchSettings, IdleMode};
 use plane::{Headers, Otherwise, Policy, Ports, RuleTable, SetRule, Sides};
@@ -9,7 +10,7 @@ use table::fragments::FragmentLimits;
 
 use super::router::DryRouter;
 use super::sets::keep_name;
-use super::{BridgeSettings, Source, Stage, rules};
+use super::{BridgeSettings, Source, rules, stage};
 use crate::paint::Paint;
 use crate::report::number::{count, seconds};
 use crate::report::table::{Align, Table};
@@ -125,7 +126,7 @@ impl BridgeSettings {
             otherwise(policy.malformed)
         );
         let mut facts = vec![("otherwise", otherwise)];
-        facts.extend(self.stage.facts(&self.names));
+        facts.extend(stage::facts(&self.stage, &self.names));
         facts.extend(self.table().map(|table| ("rules", rules::fact(table))));
         facts.push(("passes", pass_fact(policy, self.ports.len(), &self.names)));
         facts.push(("tunnels", tunnel_fact(policy)));

@@ -1,38 +1,25 @@
-//! What decides where frames leave, and its lines of a dry run.
+//! What decides where frames leave, in lines of a dry run.
 
-use std::sync::Arc;
-
-use daemon::router::RouterSettings;
-use plane::switch::{SwitchConfig, SwitchTable, VlanMode};
+use daemon::Stage;
+use plane::switch::{SwitchConfig, VlanMode};
 
 use super::router::DryRouter;
 use crate::report::number::{count, plural, seconds};
 
-/// What decides where frames leave.
-#[derive(Debug)]
-pub(crate) enum Stage {
-    /// By the other of two ports.
-    Pair,
-    Switch(Arc<SwitchTable>),
-    Router(Box<RouterSettings>),
-}
-
-impl Stage {
-    /// Lines for a dry run; none between two ports.
-    pub(super) fn facts(&self, names: &[Option<String>]) -> Vec<(&'static str, String)> {
-        match self {
-            Self::Pair => Vec::new(),
-            Self::Switch(table) => vec![("switch", switch_fact(table.config()))],
-            Self::Router(settings) => {
-                let config = &settings.config(&[]);
-                let router = DryRouter {
-                    config,
-                    names,
-                    nat: settings.nat.as_ref().map(|file| &file.text),
-                    is_by_kernel: settings.kernel().is_some(),
-                };
-                router.facts()
-            }
+/// Lines for a dry run; none between two ports.
+pub(super) fn facts(stage: &Stage, names: &[Option<String>]) -> Vec<(&'static str, String)> {
+    match stage {
+        Stage::Pair => Vec::new(),
+        Stage::Switch(table) => vec![("switch", switch_fact(table.config()))],
+        Stage::Router(settings) => {
+            let config = &settings.config(&[]);
+            let router = DryRouter {
+                config,
+                names,
+                nat: settings.nat.as_ref().map(|file| &file.text),
+                is_by_kernel: settings.kernel().is_some(),
+            };
+            router.facts()
         }
     }
 }

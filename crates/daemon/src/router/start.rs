@@ -11,7 +11,7 @@ use super::workers::{port_facts, routers};
 ///
 /// # Errors
 /// The settings are wrong, or the kernel does not let a router be.
-pub fn started(
+pub(crate) fn started(
     settings: &RouterSettings,
     ports: &[Box<dyn Port>],
     specs: &[PortSpec],

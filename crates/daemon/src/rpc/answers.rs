@@ -22,11 +22,11 @@ pub use change::{
     Action, ActionParams, AddParams, Added, Covered, DeleteParams, Deleted, Exempt, FlushParams,
     Flushed, LoadParams, Loaded, RefreshParams, Refreshed, Side,
 };
-pub use dispatch::{Dispatch, DispatchPort, DispatchRow};
+pub use dispatch::{Dispatch, DispatchCounts, DispatchPort, DispatchRow};
 pub(super) use entry_list::place_of;
 pub use entry_list::{EntryList, parse_entry};
 pub use fdb::{Fdb, FdbParams, Station};
-pub use flows::{Flows, FragmentCounts, FragmentTotals, Rss, RssBucket};
+pub use flows::{FlowCounts, Flows, FragmentCounts, FragmentTotals, Rss, RssBucket};
 pub use health::{DrainParams, Health, HealthKind, HealthReason};
 pub use nat::{Nat, NatFlow, NatParams};
 pub use routing::{

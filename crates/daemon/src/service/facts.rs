@@ -123,13 +123,7 @@ pub(super) fn dispatch(status: &Status, names: &[String]) -> answers::Dispatch {
         cpu: cpus.get(usize::from(row.worker.0)).copied().unwrap_or(0),
         port: name(row.port),
         kind: row.kind.name().to_owned(),
-        len: row.counts.len,
-        wmark: row.counts.watermark,
-        dispatched: row.counts.direct,
-        hybrid_dispatched: row.counts.hybrid,
-        qdrops: row.counts.dropped,
-        queued: row.counts.queued,
-        handled: row.counts.handled,
+        counts: (&row.counts).into(),
     };
     answers::Dispatch {
         seconds: status.seconds,

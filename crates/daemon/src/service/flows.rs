@@ -64,7 +64,7 @@ pub(super) fn finish(writer: Option<FlowLogWriter>) {
 
 /// What `show.flows` answers.
 pub(super) fn answer(status: &engine::Status, log: Option<&FlowLogCounts>) -> answers::Flows {
-    let Some(known) = status.flows else {
+    let Some(known) = &status.flows else {
         return answers::Flows {
             seconds: status.seconds,
             ..answers::Flows::default()
@@ -73,15 +73,7 @@ pub(super) fn answer(status: &engine::Status, log: Option<&FlowLogCounts>) -> an
     answers::Flows {
         seconds: status.seconds,
         remembers: true,
-        most: known.most,
-        known_v4: known.known[0],
-        known_v6: known.known[1],
-        begun: known.begun,
-        expired: known.expired,
-        evicted: known.evicted,
-        refused: known.refused,
-        records: known.records,
-        records_lost: known.records_lost,
+        counts: known.into(),
         records_unwritten: log.map_or(0, FlowLogCounts::unwritten),
         fragments: status.fragments.as_ref().map(Into::into),
     }

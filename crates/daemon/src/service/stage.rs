@@ -11,10 +11,15 @@ use super::StartError;
 use crate::router::{self, KernelFollowing, KernelShared, RouterSettings};
 use crate::switch::switches;
 
-/// A switch, a router, or, without both, a bridge.
-pub(super) struct Stage {
-    pub(super) switch: Option<Arc<SwitchTable>>,
-    pub(super) router: Option<RouterSettings>,
+/// What decides where frames leave.
+#[derive(Debug)]
+pub enum Stage {
+    /// The other of two ports.
+    Pair,
+    /// A switch.
+    Switch(Arc<SwitchTable>),
+    /// A router.
+    Router(Box<RouterSettings>),
 }
 
 /// What a router goes by, while it runs.
@@ -25,21 +30,33 @@ pub(super) enum Routing {
     Kernel(Arc<KernelShared>),
 }
 
-/// What was started.
-pub(super) struct Started {
-    pub(super) running: Running,
+/// Workers that run, and what follows the kernel's routes for them.
+pub struct Started {
+    /// The workers.
+    pub running: Running,
     pub(super) routing: Option<Routing>,
-    /// Follows the kernel until it is dropped.
-    pub(super) following: Option<KernelFollowing>,
+    /// Follows the kernel until it is dropped; none where no router goes by its routes.
+    pub following: Option<KernelFollowing>,
 }
 
 impl Stage {
+    pub(super) fn new(switch: Option<Arc<SwitchTable>>, router: Option<RouterSettings>) -> Self {
+        match (switch, router) {
+            (Some(table), _) => Self::Switch(table),
+            (None, Some(settings)) => Self::Router(Box::new(settings)),
+            (None, None) => Self::Pair,
+        }
+    }
+
     /// Starts the workers of these ports.
-    pub(super) fn start(self, plan: Plan, specs: &[PortSpec]) -> Result<Started, StartError> {
-        let running = match (self.switch, self.router) {
-            (Some(table), _) => start_switch(plan, &table)?,
-            (None, Some(settings)) => return start_router(plan, &settings, specs),
-            (None, None) => Engine::start(plan)?,
+    ///
+    /// # Errors
+    /// The settings are wrong, or the machine has no memory or threads for them.
+    pub fn start(&self, plan: Plan, specs: &[PortSpec]) -> Result<Started, StartError> {
+        let running = match self {
+            Self::Pair => Engine::start(plan)?,
+            Self::Switch(table) => start_switch(plan, table)?,
+            Self::Router(settings) => return start_router(plan, settings, specs),
         };
         Ok(Started {
             running,

@@ -17,7 +17,10 @@ const SIGHTINGS_MAX: usize = 4096;
 /// # Errors
 ///
 /// The memory for the stations is not there.
-pub fn switches(table: &Arc<SwitchTable>, workers: usize) -> Result<Vec<Switch>, CompileError> {
+pub(crate) fn switches(
+    table: &Arc<SwitchTable>,
+    workers: usize,
+) -> Result<Vec<Switch>, CompileError> {
     let workers = u16::try_from(workers).unwrap_or(u16::MAX);
     let links = Links::mesh(workers, SIGHTINGS_MAX);
     let key = || [(); 2].map(|()| RandomState::new().hash_one(()));

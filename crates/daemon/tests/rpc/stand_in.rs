@@ -3,13 +3,13 @@
 
 use daemon::rpc::answers::{
     Action, ActionParams, AddParams, Added, AddressVerdict, ConfigAnswer, DeleteParams, Deleted,
-    Dispatch, DispatchPort, DispatchRow, DropFacts, Fdb, FdbParams, Flows, FlushParams, Flushed,
-    FragmentCounts, FragmentTotals, Health, HealthKind, HealthReason, HitAddress, HitCounts, Hits,
-    HopFacts, LoadParams, Loaded, Match, Memory, MemoryFacts, Nat, NatFlow, NatParams, Neighbour,
-    Neighbours, NeighboursParams, PortFacts, RefreshParams, Refreshed, Reloaded, RouteFacts,
-    Routes, RoutesParams, Rss, RssBucket, RuleFacts, Rules, RulesLoadParams, RulesLoaded,
-    RulesParams, SetFacts, SetHits, SetList, SetTest, Side, Station, Status, SwitchEvent,
-    TestAnswer, VlanFacts, Vlans, WorkerFacts, parse_entry,
+    Dispatch, DispatchCounts, DispatchPort, DispatchRow, DropFacts, Fdb, FdbParams, FlowCounts,
+    Flows, FlushParams, Flushed, FragmentCounts, FragmentTotals, Health, HealthKind, HealthReason,
+    HitAddress, HitCounts, Hits, HopFacts, LoadParams, Loaded, Match, Memory, MemoryFacts, Nat,
+    NatFlow, NatParams, Neighbour, Neighbours, NeighboursParams, PortFacts, RefreshParams,
+    Refreshed, Reloaded, RouteFacts, Routes, RoutesParams, Rss, RssBucket, RuleFacts, Rules,
+    RulesLoadParams, RulesLoaded, RulesParams, SetFacts, SetHits, SetList, SetTest, Side, Station,
+    Status, SwitchEvent, TestAnswer, VlanFacts, Vlans, WorkerFacts, parse_entry,
 };
 use daemon::rpc::{ErrorKind, Facts, Pending, RpcError, SetLines, Sets};
 use std::collections::BTreeMap;
@@ -394,12 +394,14 @@ impl Facts for StandIn {
                 cpu: 3,
                 port: "outside".to_owned(),
                 kind: "decide".to_owned(),
-                len: 6,
-                wmark: 640,
-                qdrops: 4,
-                queued: 996,
-                handled: 990,
-                ..DispatchRow::default()
+                counts: DispatchCounts {
+                    len: 6,
+                    wmark: 640,
+                    qdrops: 4,
+                    queued: 996,
+                    handled: 990,
+                    ..DispatchCounts::default()
+                },
             }],
         }
     }
@@ -408,12 +410,15 @@ impl Facts for StandIn {
         Flows {
             seconds: 12.5,
             remembers: true,
-            most: 65_536,
-            known_v4: 120,
-            known_v6: 3,
-            begun: 500,
-            expired: 377,
-            records: 377,
+            counts: FlowCounts {
+                most: 65_536,
+                known_v4: 120,
+                known_v6: 3,
+                begun: 500,
+                expired: 377,
+                records: 377,
+                ..FlowCounts::default()
+            },
             fragments: Some(FragmentCounts {
                 held: 0,
                 known: 2,

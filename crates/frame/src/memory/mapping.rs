@@ -50,21 +50,6 @@ impl Mapping {
         Mapping::placed(bytes, &[])
     }
 
-    /// As [`Mapping::touched`], from `node` where the kernel has memory there.
-    ///
-    /// # Errors
-    /// When the memory is not there, on any node.
-    pub fn touched_on(bytes: usize, node: NodeId) -> Result<Mapping, MemoryError> {
-        Mapping::placed(
-            bytes,
-            &[Placement {
-                start: 0,
-                bytes,
-                node,
-            }],
-        )
-    }
-
     /// As [`Mapping::touched`], in pages of 4 KiB only.
     ///
     /// # Errors
@@ -78,25 +63,6 @@ impl Mapping {
                 wanted_bytes,
                 errno,
             })
-    }
-
-    /// At least `bytes` of memory whose pages come into being when first touched. Explicit huge
-    /// pages are not tried: touching them could fail, which ends the process.
-    ///
-    /// # Errors
-    /// When the kernel refuses.
-    pub fn untouched(bytes: usize) -> Result<Mapping, MemoryError> {
-        let mut refused = libc::ENOMEM;
-        for pages in [Pages::Transparent, Pages::Small] {
-            match Mapping::map(bytes, pages)? {
-                Ok(mapping) => return Ok(mapping),
-                Err(errno) => refused = errno,
-            }
-        }
-        Err(MemoryError::Refused {
-            wanted_bytes: bytes as u64,
-            errno: refused,
-        })
     }
 
     /// Touched memory with ranges on nodes.

@@ -24,14 +24,12 @@ fn sizes() -> &'static [usize] {
 #[test]
 fn every_size_is_zero_and_writable_to_the_last_byte() {
     for &bytes in sizes() {
-        for map in [Mapping::touched, Mapping::untouched] {
-            let mut mapping = map(bytes).expect("memory");
-            assert!(mapping.bytes() >= bytes);
-            assert!(mapping.bytes().is_multiple_of(SMALL_PAGE_BYTES));
-            assert!(mapping.as_slice().iter().all(|&byte| byte == 0));
-            mapping.as_mut_slice().fill(0xff);
-            assert_eq!(mapping.as_slice().last(), Some(&0xff));
-        }
+        let mut mapping = Mapping::touched(bytes).expect("memory");
+        assert!(mapping.bytes() >= bytes);
+        assert!(mapping.bytes().is_multiple_of(SMALL_PAGE_BYTES));
+        assert!(mapping.as_slice().iter().all(|&byte| byte == 0));
+        mapping.as_mut_slice().fill(0xff);
+        assert_eq!(mapping.as_slice().last(), Some(&0xff));
     }
 }
 
@@ -60,7 +58,6 @@ fn nothing_is_a_size_too() {
 fn more_than_an_address_can_name_is_refused() {
     for bytes in [usize::MAX, isize::MAX as usize] {
         assert_eq!(Mapping::touched(bytes).err(), Some(MemoryError::TooLarge));
-        assert_eq!(Mapping::untouched(bytes).err(), Some(MemoryError::TooLarge));
     }
     assert_eq!(
         HugeSlice::<u64>::zeroed(usize::MAX / 4).err(),
@@ -110,7 +107,12 @@ fn large_memory_begins_at_a_huge_page_and_tells_its_pages() {
 #[test]
 fn a_node_is_a_wish() {
     for node in [NodeId(0), NodeId(1023), NodeId(u16::MAX)] {
-        let mut mapping = Mapping::touched_on(SMALL_PAGE_BYTES, node).expect("memory");
+        let whole = Placement {
+            start: 0,
+            bytes: SMALL_PAGE_BYTES,
+            node,
+        };
+        let mut mapping = Mapping::placed(SMALL_PAGE_BYTES, &[whole]).expect("memory");
         mapping.as_mut_slice().fill(1);
         if node != NodeId(0) {
             assert_ne!(mapping.node_of(0, SMALL_PAGE_BYTES), Some(node));

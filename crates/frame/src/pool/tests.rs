@@ -195,23 +195,6 @@ fn bursts_end_at_their_room_and_at_the_pool() {
 }
 
 #[test]
-fn a_fifo_pool_touches_every_chunk_in_turn() {
-    let mut pool = pools(&[10]).remove(0).fifo();
-    let mut burst = Burst::new();
-    let mut seen = Vec::new();
-    for _ in 0..5 {
-        assert_eq!(pool.alloc_burst(&mut burst, 4), 4);
-        seen.extend(burst.frames().iter().map(Frame::chunk));
-        pool.free_burst(&mut burst);
-    }
-    let expected: Vec<u32> = (0..20).map(|turn| turn % 10).collect();
-    assert_eq!(seen, expected);
-    let frame = pool.alloc().expect("a frame");
-    assert_eq!(frame.chunk(), 0);
-    pool.free(frame);
-}
-
-#[test]
 fn threads_return_what_they_were_lent() {
     let rounds = if cfg!(miri) { 4 } else { 2_000 };
     let mut pools = pools(&[64, 8, 8]);

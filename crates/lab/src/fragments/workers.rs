@@ -6,14 +6,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::{DispatchSettings, Engine, IdleMode, Limits, Plan, RunReport};
+use engine::{Engine, RunReport};
 use frame::{Burst, CpuId, FramePool};
-use plane::Policy;
 use port::{Port, PortQueue, PortStatistics, RxState};
-use table::CompiledLists;
 
 use super::lap::{FLOWS, Flows, LEN, Lap, Order, TOGETHER, flows, limits, stamped};
-use crate::contest::{Contestant, refused};
+use crate::contest::{Contestant, plain_plan, refused};
 use crate::experiment::LabError;
 use crate::shuffle::Seeded;
 use crate::source_port::{SourcePort, null_sink};
@@ -84,21 +82,10 @@ fn lap(pieces: u8, order: Order) -> Lap {
 
 /// One run, from the first frame to the last.
 fn trial(traffic: &Arc<Traffic>, cpus: &[CpuId]) -> Result<RunReport, LabError> {
-    let mut policy = Policy::new(Vec::new()).map_err(refused)?;
-    policy.stateful = Some(flows());
-    policy.fragments = Some(limits());
-    let plan = Plan {
-        ports: vec![piece_port(traffic), null_sink()?],
-        policy,
-        lists: Arc::new(CompiledLists::compile(&[]).map_err(refused)?),
-        cpus: cpus.to_vec(),
-        burst: engine::DEFAULT_BURST,
-        stride_bytes: 2112,
-        pool_frames: POOL_FRAMES,
-        dispatch: DispatchSettings::default(),
-        idle: IdleMode::Spin,
-        limits: Limits::default(),
-    };
+    let mut plan = plain_plan(vec![piece_port(traffic), null_sink()?], cpus.to_vec())?;
+    plan.policy.stateful = Some(flows());
+    plan.policy.fragments = Some(limits());
+    plan.pool_frames = POOL_FRAMES;
     let report = Engine::start(plan).map_err(refused)?;
     let report = report.join().map_err(refused)?;
     match report.balanced {

@@ -105,13 +105,6 @@ impl ModelDevice {
         device
     }
 
-    /// Frames a second that it serves now.
-    #[must_use]
-    pub fn capacity_now(&self) -> f64 {
-        let seconds = self.now / 1e9;
-        self.spec.capacity * (1.0 + self.spec.drift * seconds).max(0.01)
-    }
-
     /// From 0 up to 1.
     fn uniform(&mut self) -> f64 {
         (self.random.next() >> 11) as f64 / (1u64 << 53) as f64

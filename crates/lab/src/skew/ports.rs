@@ -204,10 +204,6 @@ macro_rules! port {
                 QUEUES
             }
 
-            fn lossless(&self) -> bool {
-                false
-            }
-
             fn rx_source(&self) -> bool {
                 $rx
             }

@@ -77,14 +77,6 @@ impl Port for StationPort {
         true
     }
 
-    fn rx_source(&self) -> bool {
-        true
-    }
-
-    fn tx_sink(&self) -> bool {
-        true
-    }
-
     fn frame_bytes_max_hint(&self) -> usize {
         FRAME_BYTES
     }

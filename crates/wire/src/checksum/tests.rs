@@ -104,12 +104,11 @@ proptest! {
     }
 
     #[test]
-    fn wide_updates_are_recompute(a: u32, b: u32, c: u128, d: u128) {
-        let with = |x: u32, y: u128| {
-            checksum(&[&[0x45, 0][..], &x.to_be_bytes(), &y.to_be_bytes()].concat())
+    fn wide_updates_are_recompute(a: u32, b: u32, c: u128) {
+        let with = |x: u32| {
+            checksum(&[&[0x45, 0][..], &x.to_be_bytes(), &c.to_be_bytes()].concat())
         };
-        prop_assert_eq!(update_u32(with(a, c), a, b), with(b, c));
-        prop_assert_eq!(update_u128(with(a, c), c, d), with(a, d));
+        prop_assert_eq!(update_u32(with(a), a, b), with(b));
     }
 
     #[test]

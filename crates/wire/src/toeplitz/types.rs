@@ -2,16 +2,6 @@
 
 use crate::{Family, FlowKey, protocol};
 
-/// IPv6 header.
-const IPV6_BYTES: usize = 40;
-const NEXT_HEADER: usize = 6;
-/// Extension headers looked at, as a NIC has limits too.
-const HEADERS_MAX: usize = 8;
-/// Home address option (RFC 6275, section 6.3), and its length.
-const HOME_ADDRESS: u8 = 0xC9;
-/// A routing header with one home address (RFC 6275, section 6.4).
-const ROUTING_HOME: u8 = 2;
-
 /// What goes into the hash of one kind of frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HashInput {
@@ -107,57 +97,8 @@ impl HashTypes {
     }
 }
 
-/// Source and destination of an IPv6 packet by its mobile extensions: the home address option in
-/// place of the source, the address of a type 2 routing header in place of the destination. What
-/// has neither keeps the header's; none where the bytes end before.
-#[must_use]
-pub fn extended_addresses(packet: &[u8]) -> Option<(u128, u128)> {
-    let header = packet.first_chunk::<IPV6_BYTES>()?;
-    let (mut src, mut dst) = (address(&header[8..])?, address(&header[24..])?);
-    let (mut next, mut rest) = (header[NEXT_HEADER], &packet[IPV6_BYTES..]);
-    for _ in 0..HEADERS_MAX {
-        let bytes = match next {
-            protocol::HOP_BY_HOP | protocol::ROUTING | protocol::DESTINATION_OPTIONS => {
-                8 + usize::from(*rest.get(1)?) * 8
-            }
-            // A fragment has its transport elsewhere, but its addresses here.
-            protocol::FRAGMENT => 8,
-            _ => break,
-        };
-        let this = rest.get(..bytes)?;
-        match next {
-            protocol::ROUTING if this[2] == ROUTING_HOME && this[3] == 1 => {
-                dst = this.get(8..).and_then(address).unwrap_or(dst);
-            }
-            protocol::DESTINATION_OPTIONS => src = home_address(&this[2..]).unwrap_or(src),
-            _ => {}
-        }
-        (next, rest) = (this[0], &rest[bytes..]);
-    }
-    Some((src, dst))
-}
-
-/// The address in the first home address option.
-fn home_address(mut options: &[u8]) -> Option<u128> {
-    loop {
-        options = match options {
-            // One byte of padding, the only option without a length.
-            [0, rest @ ..] => rest,
-            [HOME_ADDRESS, 16, rest @ ..] => return address(rest),
-            [_, len, rest @ ..] => rest.get(usize::from(*len)..)?,
-            _ => return None,
-        };
-    }
-}
-
-fn address(bytes: &[u8]) -> Option<u128> {
-    Some(u128::from_be_bytes(*bytes.first_chunk()?))
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn flow(protocol: u8) -> FlowKey {
@@ -188,68 +129,5 @@ mod tests {
         assert_eq!(ports(tcp_alone, flow(protocol::UDP)), None);
         assert_eq!(ports(tcp_alone, flow(protocol::ICMP)), None);
         assert_eq!(ports(tcp_alone, six), Some((3, 4)));
-    }
-
-    /// An IPv6 packet with these extension headers, each with the number of its own kind.
-    fn packet(headers: &[(u8, Vec<u8>)]) -> Vec<u8> {
-        let mut bytes = vec![0; IPV6_BYTES];
-        bytes[23] = 1;
-        bytes[39] = 2;
-        let mut place = NEXT_HEADER;
-        for (kind, header) in headers {
-            bytes[place] = *kind;
-            place = bytes.len();
-            bytes.push(0);
-            bytes.extend(header);
-        }
-        bytes[place] = protocol::UDP;
-        bytes
-    }
-
-    fn home_option(last: u8) -> Vec<u8> {
-        let mut header = vec![2, 1, 2, 0, 0, HOME_ADDRESS, 16];
-        header.extend([0; 15]);
-        header.push(last);
-        header
-    }
-
-    fn routing(kind: u8, left: u8, last: u8) -> Vec<u8> {
-        let mut header = vec![2, kind, left, 0, 0, 0, 0];
-        header.extend([0; 15]);
-        header.push(last);
-        header
-    }
-
-    #[test]
-    fn home_addresses_stand_in() {
-        use protocol::{DESTINATION_OPTIONS, HOP_BY_HOP, ROUTING};
-        let nothing = vec![0, 1, 4, 0, 0, 0, 0];
-        assert_eq!(extended_addresses(&packet(&[])), Some((1, 2)));
-        let both = [
-            (HOP_BY_HOP, nothing),
-            (ROUTING, routing(2, 1, 8)),
-            (DESTINATION_OPTIONS, home_option(9)),
-        ];
-        assert_eq!(extended_addresses(&packet(&both)), Some((9, 8)));
-        // Other kinds of routing, and one that has arrived, are the header's business.
-        for (kind, left) in [(0, 1), (2, 0), (4, 1)] {
-            let header = [(ROUTING, routing(kind, left, 8))];
-            assert_eq!(extended_addresses(&packet(&header)), Some((1, 2)));
-        }
-        let whole = packet(&both);
-        for end in 0..whole.len() {
-            let cut = extended_addresses(&whole[..end]);
-            assert!(cut.is_none(), "{end} {cut:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_give_an_answer(mut bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            if let Some(next) = bytes.get_mut(NEXT_HEADER) {
-                *next = protocol::DESTINATION_OPTIONS;
-            }
-            let _ = extended_addresses(&bytes);
-        }
     }
 }

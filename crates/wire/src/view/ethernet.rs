@@ -38,35 +38,9 @@ impl<T: AsRef<[u8]>> EthernetView<T> {
         MacAddress(field::array(self.0.as_ref(), 6))
     }
 
-    /// Ether type, or the length of an 802.3 frame when below 0x0600.
-    #[inline]
-    pub fn type_or_length(&self) -> u16 {
-        field::be16(self.0.as_ref(), 12)
-    }
-
     /// What follows the header.
     #[inline]
     pub fn payload(&self) -> &[u8] {
         field::range(self.0.as_ref(), EthernetView::BYTES, usize::MAX)
-    }
-}
-
-impl<T: AsMut<[u8]>> EthernetView<T> {
-    /// Sets the destination address.
-    #[inline]
-    pub fn set_dst(&mut self, address: MacAddress) {
-        field::set(self.0.as_mut(), 0, address.0);
-    }
-
-    /// Sets the source address.
-    #[inline]
-    pub fn set_src(&mut self, address: MacAddress) {
-        field::set(self.0.as_mut(), 6, address.0);
-    }
-
-    /// Sets the ether type or length.
-    #[inline]
-    pub fn set_type_or_length(&mut self, word: u16) {
-        field::set(self.0.as_mut(), 12, word.to_be_bytes());
     }
 }

@@ -52,11 +52,3 @@ impl<T: AsRef<[u8]>> IcmpView<T> {
         field::range(self.0.as_ref(), 8, usize::MAX)
     }
 }
-
-impl<T: AsMut<[u8]>> IcmpView<T> {
-    /// Sets the checksum.
-    #[inline]
-    pub fn set_checksum(&mut self, checksum: u16) {
-        field::set(self.0.as_mut(), 2, checksum.to_be_bytes());
-    }
-}

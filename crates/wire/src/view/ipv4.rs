@@ -127,12 +127,6 @@ impl<T: AsRef<[u8]>> Ipv4View<T> {
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Ipv4View<T> {
-    /// Sets DSCP and ECN.
-    #[inline]
-    pub fn set_tos(&mut self, tos: u8) {
-        field::set(self.0.as_mut(), 1, [tos]);
-    }
-
     /// Sets the length of the header, a multiple of 4 bytes from 20 to 60.
     #[inline]
     pub fn set_header_len(&mut self, bytes: usize) {
@@ -164,22 +158,10 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Ipv4View<T> {
         field::set(self.0.as_mut(), 2, len.to_be_bytes());
     }
 
-    /// Sets the identification.
-    #[inline]
-    pub fn set_identification(&mut self, identification: u16) {
-        field::set(self.0.as_mut(), 4, identification.to_be_bytes());
-    }
-
     /// Sets the time to live.
     #[inline]
     pub fn set_ttl(&mut self, ttl: u8) {
         field::set(self.0.as_mut(), 8, [ttl]);
-    }
-
-    /// Sets the protocol number.
-    #[inline]
-    pub fn set_protocol(&mut self, protocol: u8) {
-        field::set(self.0.as_mut(), 9, [protocol]);
     }
 
     /// Sets the header checksum.

@@ -1,7 +1,7 @@
-//! The IPv6 header and its extension headers (RFC 8200).
+//! The IPv6 header (RFC 8200).
 
 use super::{field, view};
-use crate::{Malformed, protocol};
+use crate::Malformed;
 
 view! {
     /// An IPv6 packet. Its fixed header is there; what follows may be cut.
@@ -104,54 +104,5 @@ impl<T: AsMut<[u8]>> Ipv6View<T> {
     #[inline]
     pub fn set_dst(&mut self, address: u128) {
         field::set(self.0.as_mut(), 24, address.to_be_bytes());
-    }
-}
-
-/// One IPv6 extension header, all of it captured.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ExtensionView<'a> {
-    protocol: u8,
-    bytes: &'a [u8],
-}
-
-impl<'a> ExtensionView<'a> {
-    /// The extension header with the number `protocol` at the front of `bytes`.
-    ///
-    /// # Errors
-    /// [`Malformed::Ipv6ExtensionTruncated`] when `bytes` end inside it.
-    pub fn new_checked(protocol: u8, bytes: &'a [u8]) -> Result<Self, Malformed> {
-        let len = match protocol {
-            protocol::FRAGMENT => 8,
-            protocol::AUTHENTICATION => (usize::from(field::byte(bytes, 1)) + 2) * 4,
-            _ => (usize::from(field::byte(bytes, 1)) + 1) * 8,
-        };
-        let bytes = bytes.get(..len).ok_or(Malformed::Ipv6ExtensionTruncated)?;
-        Ok(Self { protocol, bytes })
-    }
-
-    /// The header's own protocol number.
-    #[must_use]
-    pub const fn protocol(&self) -> u8 {
-        self.protocol
-    }
-
-    /// Protocol number of the header behind this one.
-    #[must_use]
-    pub fn next_header(&self) -> u8 {
-        field::byte(self.bytes, 0)
-    }
-
-    /// The whole header.
-    #[must_use]
-    pub const fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// Place of a fragment in its packet, in bytes, and whether more follow; `None` for headers
-    /// that are no fragment header.
-    #[must_use]
-    pub fn fragment(&self) -> Option<(u16, bool)> {
-        let word = field::be16(self.bytes, 2);
-        (self.protocol == protocol::FRAGMENT).then_some((word & 0xFFF8, word & 1 != 0))
     }
 }

@@ -86,29 +86,3 @@ impl<T: AsRef<[u8]>> TcpView<T> {
         field::range(self.0.as_ref(), self.header_len(), usize::MAX)
     }
 }
-
-impl<T: AsMut<[u8]>> TcpView<T> {
-    /// Sets the source port.
-    #[inline]
-    pub fn set_src_port(&mut self, l4_port: u16) {
-        field::set(self.0.as_mut(), 0, l4_port.to_be_bytes());
-    }
-
-    /// Sets the destination port.
-    #[inline]
-    pub fn set_dst_port(&mut self, l4_port: u16) {
-        field::set(self.0.as_mut(), 2, l4_port.to_be_bytes());
-    }
-
-    /// Sets the length of the header in 4-byte words; the flags beside it stay.
-    #[inline]
-    pub fn set_data_offset(&mut self, words: u8) {
-        field::set(self.0.as_mut(), 12, [words << 4]);
-    }
-
-    /// Sets the checksum.
-    #[inline]
-    pub fn set_checksum(&mut self, checksum: u16) {
-        field::set(self.0.as_mut(), 16, checksum.to_be_bytes());
-    }
-}

@@ -52,29 +52,3 @@ impl<T: AsRef<[u8]>> UdpView<T> {
         field::range(self.0.as_ref(), 8, usize::from(self.datagram_len()))
     }
 }
-
-impl<T: AsMut<[u8]>> UdpView<T> {
-    /// Sets the source port.
-    #[inline]
-    pub fn set_src_port(&mut self, l4_port: u16) {
-        field::set(self.0.as_mut(), 0, l4_port.to_be_bytes());
-    }
-
-    /// Sets the destination port.
-    #[inline]
-    pub fn set_dst_port(&mut self, l4_port: u16) {
-        field::set(self.0.as_mut(), 2, l4_port.to_be_bytes());
-    }
-
-    /// Sets the length.
-    #[inline]
-    pub fn set_datagram_len(&mut self, len: u16) {
-        field::set(self.0.as_mut(), 4, len.to_be_bytes());
-    }
-
-    /// Sets the checksum.
-    #[inline]
-    pub fn set_checksum(&mut self, checksum: u16) {
-        field::set(self.0.as_mut(), 6, checksum.to_be_bytes());
-    }
-}

@@ -18,26 +18,20 @@ pub(super) fn render(now: &Dispatch, before: Option<&Dispatch>, looks: Looks) ->
     let seconds = before.map_or(0.0, |before| now.seconds - before.seconds);
     let rows = now.rows.iter().map(|row| {
         let last = before.and_then(|before| before.rows.iter().find(|last| is_same(last, row)));
-        let since = |of: fn(&DispatchRow) -> u64| match last {
-            Some(last) => {
-                let passed = of(row).saturating_sub(of(last)) as f64;
+        let mut counts = row.counts.in_order();
+        if let Some(last) = last {
+            let rate = |now: u64, before: u64| {
+                let passed = now.saturating_sub(before) as f64;
                 (passed / seconds.max(1e-3)).round() as u64
-            }
-            None => of(row),
-        };
+            };
+            counts[5] = rate(row.counts.queued, last.counts.queued);
+            counts[6] = rate(row.counts.handled, last.counts.handled);
+        }
         Row {
             worker: row.worker,
             port: &row.port,
             kind: &row.kind,
-            counts: [
-                row.len,
-                row.wmark,
-                row.dispatched,
-                row.hybrid_dispatched,
-                row.qdrops,
-                since(|row| row.queued),
-                since(|row| row.handled),
-            ],
+            counts,
         }
     });
     dispatch::render(&settings, rows, looks.paint, looks.width)

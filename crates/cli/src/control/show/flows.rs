@@ -35,8 +35,11 @@ pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String
         ("count", Align::Right),
         ("a second", Align::Right),
     ]);
-    let most = count(now.most);
-    for (name, known) in [("known, IPv4", now.known_v4), ("known, IPv6", now.known_v6)] {
+    let most = count(now.counts.most);
+    for (name, known) in [
+        ("known, IPv4", now.counts.known_v4),
+        ("known, IPv6", now.counts.known_v6),
+    ] {
         table.row([
             name.to_owned(),
             format!("{} of {most}", count(known)),
@@ -51,12 +54,12 @@ pub(super) fn flows(now: &Flows, before: Option<&Flows>, looks: Looks) -> String
         }
     };
     rows(&[
-        ("begun", |flows| flows.begun),
-        ("expired", |flows| flows.expired),
-        ("evicted", |flows| flows.evicted),
-        ("refused", |flows| flows.refused),
-        ("to be written down", |flows| flows.records),
-        ("too many at once", |flows| flows.records_lost),
+        ("begun", |flows| flows.counts.begun),
+        ("expired", |flows| flows.counts.expired),
+        ("evicted", |flows| flows.counts.evicted),
+        ("refused", |flows| flows.counts.refused),
+        ("to be written down", |flows| flows.counts.records),
+        ("too many at once", |flows| flows.counts.records_lost),
         ("could not be written", |flows| flows.records_unwritten),
     ]);
     if let Some(fragments) = &now.fragments {

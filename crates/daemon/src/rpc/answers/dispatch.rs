@@ -34,8 +34,7 @@ pub struct DispatchPort {
     pub queues: u64,
 }
 
-/// Frames for one worker, of one port and kind: `handled + len = dispatched + hybrid_dispatched +
-/// queued`, but for what passes while it is counted.
+/// Frames for one worker, of one port and kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchRow {
     /// The worker that the frames are for.
@@ -46,6 +45,15 @@ pub struct DispatchRow {
     pub port: String,
     /// `decide` or `transmit`.
     pub kind: String,
+    /// How many.
+    #[serde(flatten)]
+    pub counts: DispatchCounts,
+}
+
+/// Frames for one worker, of one port and kind: `handled + len = dispatched + hybrid_dispatched +
+/// queued`, but for what passes while it is counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchCounts {
     /// Frames in its queues.
     pub len: u64,
     /// The most that were ever there.
@@ -60,4 +68,34 @@ pub struct DispatchRow {
     pub queued: u64,
     /// Handled, at once or out of a queue.
     pub handled: u64,
+}
+
+impl DispatchCounts {
+    /// All, in the order of FreeBSD's `netstat -Q`.
+    #[must_use]
+    pub fn in_order(&self) -> [u64; 7] {
+        [
+            self.len,
+            self.wmark,
+            self.dispatched,
+            self.hybrid_dispatched,
+            self.qdrops,
+            self.queued,
+            self.handled,
+        ]
+    }
+}
+
+impl From<&engine::DispatchCounts> for DispatchCounts {
+    fn from(counts: &engine::DispatchCounts) -> Self {
+        Self {
+            len: counts.len,
+            wmark: counts.watermark,
+            dispatched: counts.direct,
+            hybrid_dispatched: counts.hybrid,
+            qdrops: counts.dropped,
+            queued: counts.queued,
+            handled: counts.handled,
+        }
+    }
 }

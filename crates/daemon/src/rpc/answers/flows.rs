@@ -1,6 +1,6 @@
 //! What `show.flows` and `show.rss` tell: flows, and the buckets that flows are hashed to.
 
-use engine::FragmentReport;
+use engine::{FlowReport, FragmentReport};
 use serde::{Deserialize, Serialize};
 
 /// What `show.flows` answers.
@@ -10,6 +10,19 @@ pub struct Flows {
     pub seconds: f64,
     /// Whether the bridge remembers flows; if not, all else is 0.
     pub remembers: bool,
+    /// How many there are and were.
+    #[serde(flatten)]
+    pub counts: FlowCounts,
+    /// Lines that could not be written there: a full disk, or nobody who reads.
+    pub records_unwritten: u64,
+    /// Packets in fragments; none where they are not followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments: Option<FragmentCounts>,
+}
+
+/// Flows, under the names that every report has for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowCounts {
     /// How many may be known at most, of IPv4 and as many of IPv6.
     pub most: u64,
     /// Known now, of IPv4.
@@ -28,11 +41,22 @@ pub struct Flows {
     pub records: u64,
     /// Records that found no room on their way there.
     pub records_lost: u64,
-    /// Lines that could not be written there: a full disk, or nobody who reads.
-    pub records_unwritten: u64,
-    /// Packets in fragments; none where they are not followed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fragments: Option<FragmentCounts>,
+}
+
+impl From<&FlowReport> for FlowCounts {
+    fn from(report: &FlowReport) -> Self {
+        Self {
+            most: report.most,
+            known_v4: report.known[0],
+            known_v6: report.known[1],
+            begun: report.begun,
+            expired: report.expired,
+            evicted: report.evicted,
+            refused: report.refused,
+            records: report.records,
+            records_lost: report.records_lost,
+        }
+    }
 }
 
 /// Packets in fragments, as `show.flows` tells of them.
