@@ -71,7 +71,8 @@ pub(crate) use fragments::FragmentArgs;
 pub(crate) use health::{DrainArgs, HealthArgs};
 pub(crate) use host_run::HostRunArgs;
 pub(crate) use http_load::{
-    ArrivalKind, CheckWhen, HttpLoadArgs, HttpPaceArgs, LoadCommand, LoadRequestsArgs,
+    ArrivalKind, CheckWhen, HttpLoadArgs, HttpPaceArgs, HttpPoolArgs, HttpVerdictArgs, LoadCommand,
+    LoadRequestsArgs,
 };
 pub(crate) use http_serve::{HttpServeArgs, ServeArgs, ServeCommand};
 pub(crate) use http_tls::{HttpTlsArgs, TlsServeArgs};
@@ -84,7 +85,7 @@ pub(crate) use live::{
     TestArgs,
 };
 pub(crate) use locks::{LockColumn, LocksArgs};
-pub(crate) use ndr::NdrArgs;
+pub(crate) use ndr::{NdrArgs, NdrSearchArgs};
 pub(crate) use pages::{CompletionsArgs, ManArgs};
 pub(crate) use policy::{Keep, Otherwise, PolicyArgs, ReadArgs};
 pub(crate) use port_names::PortNames;

@@ -2,6 +2,7 @@
 
 mod figures;
 mod live;
+mod metrics;
 mod plan;
 mod serve;
 mod text;
@@ -14,6 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{Output, Stream};
 use crate::run::warn_of_debug_build;
 use figures::Figures;
+pub(crate) use plan::clients;
 
 /// Sends requests, by HTTP or alone.
 pub(crate) fn load(command: &LoadCommand, output: Output) -> Outcome {
@@ -37,7 +39,7 @@ fn run(args: &HttpLoadArgs, output: Output) -> Outcome {
     let spec = plan::spec(args)?;
     warn_of_debug_build(output);
     let interrupt = Interrupt::watch()?;
-    let report = live::run(spec, args.verdict.progress, &interrupt, output)?;
+    let report = live::run(spec, &args.verdict, &interrupt, output)?;
     let expectations = args.verdict.expect.as_ref().map_or(&[][..], |list| &list.0);
     let figures = Figures::new(&report, expectations);
     if args.verdict.json {
@@ -58,7 +60,7 @@ fn run(args: &HttpLoadArgs, output: Output) -> Outcome {
 }
 
 /// Threads where none were asked for: as many as there are CPUs.
-fn threads(asked: Option<u16>) -> usize {
+pub(crate) fn threads(asked: Option<u16>) -> usize {
     let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
     asked.map_or_else(cpus, usize::from)
 }

@@ -34,4 +34,4 @@ pub use ports::PortsDevice;
 pub use reason::{Percent, Reason, Shaken};
 pub use ring_device::RingSetup;
 pub use search::{Progress, Search};
-pub use trial::{Direction, Latency, Purpose, Trial, TrialOutcome, TrialPlan};
+pub use trial::{Direction, Judged, Latency, Purpose, Trial, TrialOutcome, TrialPlan};

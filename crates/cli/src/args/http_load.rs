@@ -1,5 +1,6 @@
 //! `linerate load http`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,13 +42,20 @@ pub(crate) struct HttpLoadArgs {
     #[command(flatten)]
     pub(crate) pace: HttpPaceArgs,
     #[command(flatten)]
+    pub(crate) pool: HttpPoolArgs,
+    #[command(flatten)]
+    pub(crate) verdict: HttpVerdictArgs,
+}
+
+/// The clients of a URL: what they ask for, and how.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct HttpPoolArgs {
+    #[command(flatten)]
     pub(crate) request: HttpRequestArgs,
     #[command(flatten)]
     pub(crate) clients: HttpClientArgs,
     #[command(flatten)]
     pub(crate) tls: HttpTlsArgs,
-    #[command(flatten)]
-    pub(crate) verdict: HttpVerdictArgs,
 }
 
 /// When requests are sent.
@@ -167,6 +175,9 @@ pub(crate) struct HttpVerdictArgs {
     /// Show a line a second, also where standard error is no terminal.
     #[arg(long)]
     pub(crate) progress: bool,
+    /// Serve counts and latencies so far to Prometheus here while it runs, as in 127.0.0.1:9178.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
     /// Print one JSON object on standard output; all else goes to standard error.
     #[arg(long)]
     pub(crate) json: bool,
@@ -185,7 +196,7 @@ fn rates(text: &str) -> Result<Rates, String> {
     Rates::parse(text, duration::parse).map_err(|error| error.to_string())
 }
 
-fn url(text: &str) -> Result<Url, String> {
+pub(super) fn url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     load::client::Template::parse(&url.path).map_err(|error| error.to_string())?;
     Ok(url)
@@ -195,7 +206,7 @@ fn sources(text: &str) -> Result<Sources, String> {
     Sources::parse(text).map_err(|error| error.to_string())
 }
 
-fn expectations(text: &str) -> Result<Expectations, String> {
+pub(super) fn expectations(text: &str) -> Result<Expectations, String> {
     let all = Expectation::parse_all(text, |time| duration::parse(time).ok());
     all.map(Expectations).map_err(|error| error.to_string())
 }
@@ -244,6 +255,8 @@ Examples:
       500 whole TLS handshakes a second
   linerate load http http://127.0.0.1:8080/ -c 100 --rate 1000:10s,2000:10s,4000:10s
       ten seconds each at three rates
+  linerate load http http://127.0.0.1:8080/ -R 500 -d 10m --metrics 127.0.0.1:9178
+      counts and latencies for Prometheus while it runs
   linerate load http --profile clients.toml
       several pools of clients
 

@@ -4,21 +4,25 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::ArgPredicate;
+use load::client::{Expectation, Url, Wish};
 use traffic::{Rate, Sizes};
 
 use super::answer::AnswerArgs;
+use super::http_load::{Expectations, HttpPoolArgs, expectations, url};
 use super::{WorkerArgs, duration, simulated};
 use lab::no_drop::ModelSpec;
 
-/// Find the highest rate at which a device loses nothing, and the highest at which it loses little.
+/// Find the highest rate at which a device loses nothing, or a server is as fast as expected.
 #[derive(Clone, Debug, Args)]
 #[command(long_about = ABOUT, after_long_help = HELP)]
 pub(crate) struct NdrArgs {
     /// Send by this port, as in xdp:eth1.
-    #[arg(long, value_name = "PORT", required_unless_present = "simulate")]
+    #[arg(long, value_name = "PORT", required_unless_present_any = ["simulate", "http"],
+        conflicts_with_all = OF_HTTP)]
     pub(crate) tx: Option<String>,
     /// Take the frames in again at this port.
-    #[arg(long, value_name = "PORT", required_unless_present = "simulate")]
+    #[arg(long, value_name = "PORT", required_unless_present_any = ["simulate", "http"])]
     pub(crate) rx: Option<String>,
     /// Search a simulated device instead, in simulated time, as in capacity=1Mpps,queue=512.
     ///
@@ -30,7 +34,8 @@ pub(crate) struct NdrArgs {
         long,
         value_name = "DEVICE",
         value_parser = simulated::parse,
-        conflicts_with_all = ["tx", "rx"]
+        conflicts_with_all = ["tx", "rx"],
+        conflicts_with_all = OF_HTTP
     )]
     pub(crate) simulate: Option<ModelSpec>,
     /// Send both ways at once: what arrives is sent back the same way. The rate is that of each
@@ -39,6 +44,8 @@ pub(crate) struct NdrArgs {
     pub(crate) bidirectional: bool,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) http: NdrHttpArgs,
     #[command(flatten)]
     pub(crate) search: NdrSearchArgs,
     #[command(flatten)]
@@ -55,6 +62,54 @@ pub(crate) struct NdrArgs {
     pub(crate) html: Option<PathBuf>,
 }
 
+/// An HTTP server instead of a device.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "HTTP")]
+pub(crate) struct NdrHttpArgs {
+    /// Search the highest rate of requests at which this server does as --expect says.
+    #[arg(long = "http", value_name = "URL", id = "http", value_parser = url,
+        conflicts_with_all = OF_FRAMES)]
+    pub(crate) url: Option<Url>,
+    /// What each rate is held against; a request without a sound answer is later than all others.
+    #[arg(long, value_name = "LIST", default_value = "p99=100ms,errors=0.1%",
+        value_parser = bounds)]
+    pub(crate) expect: Expectations,
+    /// Threads, each with its own connections [default: one a CPU].
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) pool: HttpPoolArgs,
+}
+
+/// Options that are for an HTTP server alone.
+const OF_HTTP: [&str; 6] = [
+    "http",
+    "expect",
+    "threads",
+    "HttpRequestArgs",
+    "HttpClientArgs",
+    "HttpTlsArgs",
+];
+
+/// Options that are for frames alone.
+const OF_FRAMES: [&str; 15] = [
+    "tx",
+    "rx",
+    "simulate",
+    "bidirectional",
+    "AnswerArgs",
+    "loss",
+    "size",
+    "src",
+    "dst",
+    "smac",
+    "dmac",
+    "vlan",
+    "ipv6",
+    "flows",
+    "html",
+];
+
 /// What is searched for and how sure it has to be.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Search")]
@@ -69,12 +124,22 @@ pub(crate) struct NdrSearchArgs {
         value_parser = share)]
     pub(crate) loss: Vec<f64>,
     /// Duration of a full trial; shorter ones come first. RFC 2544 has 60s.
+    ///
+    /// With --http 2s where it is not given.
     #[arg(long, value_name = "TIME", default_value = "1s",
-        default_value_if("quick", "true", "250ms"), value_parser = duration::parse)]
+        default_value_ifs([
+            ("quick", ArgPredicate::Equals("true".into()), Some("250ms")),
+            ("http", ArgPredicate::IsPresent, Some("2s")),
+        ]), value_parser = duration::parse)]
     pub(crate) duration: Duration,
     /// Distance of the bounds around the rate: the precision of the result.
+    ///
+    /// With --http 5% where it is not given.
     #[arg(long, value_name = "SHARE", default_value = "0.5%",
-        default_value_if("quick", "true", "2%"), value_parser = share)]
+        default_value_ifs([
+            ("quick", ArgPredicate::Equals("true".into()), Some("2%")),
+            ("http", ArgPredicate::IsPresent, Some("5%")),
+        ]), value_parser = share)]
     pub(crate) precision: f64,
     /// Judge a rate by N full trials.
     #[arg(long, value_name = "N", default_value = "5",
@@ -88,7 +153,10 @@ pub(crate) struct NdrSearchArgs {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) max: Option<Rate>,
     /// Try no rate below this.
-    #[arg(long, value_name = "RATE", default_value = "1000", value_parser = rate)]
+    ///
+    /// With --http 1 where it is not given.
+    #[arg(long, value_name = "RATE", default_value = "1000",
+        default_value_if("http", ArgPredicate::IsPresent, "1"), value_parser = rate)]
     pub(crate) min: Rate,
     /// End after N trials of a size, settled or not.
     #[arg(long, value_name = "N", default_value_t = 400,
@@ -153,6 +221,16 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
     }
 }
 
+/// Expectations without a rate, which is what is searched.
+fn bounds(text: &str) -> Result<Expectations, String> {
+    let all = expectations(text)?;
+    let is_rate = |one: &Expectation| matches!(one.wish, Wish::Rate(_));
+    match all.0.iter().any(is_rate) {
+        true => Err("the rate is what is searched: write p99=50ms,errors=0.1%".to_owned()),
+        false => Ok(all),
+    }
+}
+
 fn size(text: &str) -> Result<Sizes, String> {
     Sizes::parse(text).map_err(|error| error.to_string())
 }
@@ -164,7 +242,10 @@ Frames go out by --tx, through whatever lies between, and in again by --rx. The 
 RFC 9971 (MLRsearch) and its first rate the throughput of RFC 2544: short trials first, full ones \
 around the rate, both bounds tried once more in turns. A rate that could not be sent is never \
 called the device's. A device, or a machine, that does not hold still gets no rate but a reason, \
-and the noise that was seen.";
+and the noise that was seen.
+
+With --http the device is a server, a trial is an open loop of requests, and a rate is kept where \
+--expect holds. A trial that the client itself was too late or too busy for says nothing.";
 
 const HELP: &str = "\
 Examples:
@@ -176,6 +257,8 @@ Examples:
       two rates for each of three sizes, and their curves
   linerate ndr --tx xdp:eth1 --rx xdp:eth2 --duration 60s --confirm 1 --exceed 0
       by the letter of RFC 2544: one trial of 60 s a rate, and a single lost frame decides
+  linerate ndr --http http://127.0.0.1:8080/ -c 100 --expect p99=50ms,errors=0.1% --duration 5s
+      at how many requests a second are 99 of 100 answered within 50 ms?
 
 Exit codes:
   0  every rate was found, or shown to lie above the link or the sender

@@ -1,12 +1,15 @@
 //! A run from start to end: live lines and Ctrl-C.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use load::client::{Books, Interval, LoadReport, LoadRun, RunSpec};
 use traffic::Histogram;
 
+use super::metrics::LoadMetrics;
+use crate::args::HttpVerdictArgs;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
@@ -29,11 +32,15 @@ struct Seen {
 /// Runs to the end, or until the first Ctrl-C.
 pub(super) fn run(
     spec: RunSpec,
-    progress: bool,
+    args: &HttpVerdictArgs,
     interrupt: &Interrupt,
     output: Output,
 ) -> Result<LoadReport, Error> {
-    let mut screen = Screen::live(output, LIVE, progress.then_some(LIVE));
+    let mut screen = Screen::live(output, LIVE, args.progress.then_some(LIVE));
+    let names = spec.pools.iter().map(|pool| pool.name.clone());
+    let metrics = Arc::new(LoadMetrics::new(names));
+    let address = args.metrics;
+    let _server = address.map(|at| metrics.serve(at, output)).transpose()?;
     let run = LoadRun::start(spec).map_err(Error::refused)?;
     let start = Instant::now();
     let mut shown = start;
@@ -42,7 +49,10 @@ pub(super) fn run(
         if interrupt.is_asked() {
             run.stop();
         }
-        run.intervals().for_each(|interval| seen.take(interval));
+        for interval in run.intervals() {
+            metrics.take(&interval);
+            seen.take(interval);
+        }
         if screen.is_due() {
             screen.show(&seen.line(start.elapsed(), shown.elapsed()));
             shown = Instant::now();

@@ -14,7 +14,7 @@ use load::http::BodyCheck;
 use load::tls::{ClientTls, ClientTlsOptions};
 
 use super::threads;
-use crate::args::{ArrivalKind, CheckWhen, HttpLoadArgs, HttpPaceArgs, HttpTlsArgs};
+use crate::args::{ArrivalKind, CheckWhen, HttpLoadArgs, HttpPaceArgs, HttpPoolArgs, HttpTlsArgs};
 use crate::error::Error;
 
 /// How long a run lasts that does not end by itself.
@@ -60,6 +60,18 @@ fn profile(file: &Path, duration: Duration) -> Result<Vec<PoolSpec>, Error> {
 
 /// The one pool of a URL.
 fn pool(args: &HttpLoadArgs, url: &Url) -> Result<PoolSpec, Error> {
+    let load = load_of(&args.pace)?;
+    let pace_ends = load.arrivals().and_then(|one| one.pace.duration());
+    Ok(PoolSpec {
+        stop: args.pace.duration.or(pace_ends).unwrap_or(DURATION),
+        load,
+        count: args.pace.requests,
+        ..clients(&args.pool, url)?
+    })
+}
+
+/// The clients of a URL, in a closed loop.
+pub(crate) fn clients(args: &HttpPoolArgs, url: &Url) -> Result<PoolSpec, Error> {
     let address = url.resolve().map_err(Error::refused)?;
     if args
         .clients
@@ -70,8 +82,6 @@ fn pool(args: &HttpLoadArgs, url: &Url) -> Result<PoolSpec, Error> {
             "--from: {address} is of the other family: take addresses of its family"
         )));
     }
-    let load = load_of(&args.pace)?;
-    let pace_ends = load.arrivals().and_then(|one| one.pace.duration());
     Ok(PoolSpec {
         name: "clients".to_owned(),
         address,
@@ -85,8 +95,7 @@ fn pool(args: &HttpLoadArgs, url: &Url) -> Result<PoolSpec, Error> {
             weight: 1,
         }],
         connections: args.clients.connections,
-        stop: args.pace.duration.or(pace_ends).unwrap_or(DURATION),
-        load,
+        load: Load::Closed,
         requests_each: args.clients.requests_each,
         think: Duration::ZERO,
         read_rate: None,
@@ -94,7 +103,8 @@ fn pool(args: &HttpLoadArgs, url: &Url) -> Result<PoolSpec, Error> {
         abort_after: None,
         sources: args.clients.from,
         start: Duration::ZERO,
-        count: args.pace.requests,
+        stop: DURATION,
+        count: None,
         timeout: args.clients.timeout,
         check: match args.request.check {
             CheckWhen::Announced => BodyCheck::Announced,

@@ -1,7 +1,9 @@
 //! `linerate ndr`: the search for the no-drop rate, its tables, its page.
 
 mod curves;
+mod http;
 mod json;
+mod pace;
 mod page;
 mod result;
 mod target;
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use lab::no_drop::{self, Progress, TrialPlan};
 
+use self::pace::Pace;
 use self::result::{Results, SizeResult};
 use self::target::Target;
 use super::destination::Destination;
@@ -29,6 +32,14 @@ const LIVE_PLAIN: Duration = Duration::from_secs(10);
 
 /// Runs the command.
 pub(crate) fn run(args: &NdrArgs, output: Output) -> Outcome {
+    match &args.http.url {
+        Some(url) => http::run(args, url, output),
+        None => frames(args, output),
+    }
+}
+
+/// The searches of a device, one a size.
+fn frames(args: &NdrArgs, output: Output) -> Outcome {
     let json = destination(args.json.as_deref())?;
     let html = destination(args.html.as_deref())?;
     if json.is_some() && json == html {
@@ -117,43 +128,6 @@ fn one(
         finding,
         seconds: begun.elapsed().as_secs_f64(),
     })
-}
-
-/// How much longer trials take than frames are sent in them.
-struct Pace {
-    begun: Instant,
-    sending: Duration,
-    simulated: bool,
-}
-
-impl Pace {
-    fn new(begun: Instant, simulated: bool) -> Self {
-        Self {
-            begun,
-            sending: Duration::ZERO,
-            simulated,
-        }
-    }
-
-    fn add(&mut self, sending: Duration) {
-        self.sending += sending;
-    }
-
-    fn left(&self, sending: Duration) -> f64 {
-        let done = self.sending.as_secs_f64();
-        let stretch = if done > 0.0 {
-            self.begun.elapsed().as_secs_f64() / done
-        } else {
-            1.0
-        };
-        // Waiting between trials makes none shorter.
-        let stretch = if self.simulated {
-            stretch
-        } else {
-            stretch.max(1.0)
-        };
-        sending.as_secs_f64() * stretch
-    }
 }
 
 /// The sizes that come after this one.

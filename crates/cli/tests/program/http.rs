@@ -405,7 +405,7 @@ fn progress_is_a_line_a_second_and_the_report_is_for_people() {
 #[test]
 fn commands_of_the_page_are_understood() {
     let place = Place::new();
-    let help = ["load http", "serve http"].map(|command| {
+    let help = ["load http", "serve http", "ndr"].map(|command| {
         let help = place.run(&format!("{command} --help")).ended(0);
         help.text().to_owned()
     });
@@ -425,8 +425,9 @@ fn commands_of_the_page_are_understood() {
     let options = PAGE
         .split(letters)
         .filter(|word| word.starts_with("--") && word.len() > 3);
-    let wrk = ["--latency", "---"];
-    for option in options.filter(|option| !wrk.iter().any(|wrk| option.starts_with(wrk))) {
+    // Of wrk, and of docs/stall.py.
+    let others = ["--latency", "---", "--svg"];
+    for option in options.filter(|option| !others.iter().any(|other| option.starts_with(other))) {
         let known = help.iter().any(|help| help.contains(&format!("{option} ")));
         let known = known
             || help

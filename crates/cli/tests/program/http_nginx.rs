@@ -14,9 +14,9 @@ use super::http::{load, requests, signal};
 use super::http_tls::certificates;
 
 /// A server that ends with the test.
-struct Nginx {
+pub(crate) struct Nginx {
     child: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Drop for Nginx {
@@ -43,8 +43,10 @@ http {
     fastcgi_temp_path fastcgi;
     uwsgi_temp_path uwsgi;
     scgi_temp_path scgi;
+    LIMITS
     server {
         listen ADDRESS LISTEN;
+        location = /file { root .; }
         location /there/ { return 200 'hello'; }
         location / { return 404; }
     }
@@ -54,6 +56,17 @@ http {
 impl Nginx {
     /// None, with a printed reason, where there is no nginx.
     fn start(place: &Place, listen: &str) -> Option<Self> {
+        Self::run(place, listen, "")
+    }
+
+    /// The same with an empty `/file` and limits, which hold for it alone: what `return` answers
+    /// does not get as far.
+    pub(crate) fn limited(place: &Place, limits: &str) -> Option<Self> {
+        place.write("file", "");
+        Self::run(place, "", limits)
+    }
+
+    fn run(place: &Place, listen: &str, limits: &str) -> Option<Self> {
         let programs = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"];
         let Some(program) = programs.into_iter().find(|path| Path::new(path).exists()) else {
             eprintln!("skipped: there is no nginx (apt-get install nginx-light)");
@@ -64,7 +77,9 @@ impl Nginx {
         drop(free);
         place.write(
             "nginx.conf",
-            CONFIGURATION.replace("ADDRESS LISTEN", &format!("{address} {listen}")),
+            CONFIGURATION
+                .replace("ADDRESS LISTEN", &format!("{address} {listen}"))
+                .replace("LIMITS", limits),
         );
         let child = Command::new(program)
             .args(["-p", "./", "-c", "nginx.conf", "-e", "error.log"])

@@ -2,7 +2,7 @@
 //!
 //! Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use super::family::Family;
 
@@ -14,7 +14,8 @@ pub struct Exposition {
 
 /// Samples of one family; its head is written with the first, so that a family without samples
 /// leaves no trace.
-pub(super) struct Samples<'a> {
+#[derive(Debug)]
+pub struct Samples<'a> {
     text: &'a mut String,
     family: Family,
     begun: bool,
@@ -33,7 +34,8 @@ impl Exposition {
         self.text
     }
 
-    pub(super) fn family(&mut self, family: Family) -> Samples<'_> {
+    /// Begins a family. Each has its place once.
+    pub fn family(&mut self, family: Family) -> Samples<'_> {
         Samples {
             text: &mut self.text,
             family,
@@ -44,15 +46,21 @@ impl Exposition {
 
 impl Samples<'_> {
     /// One sample with a value for each label of the family, in their order.
-    pub(super) fn add(&mut self, labels: &[&str], value: impl Number) -> &mut Self {
+    pub fn add(&mut self, labels: &[&str], value: impl Number) -> &mut Self {
         self.sample("", labels, None, value)
     }
 
     /// Cumulative counts of a histogram: pairs of an upper bound and what is in that bucket alone.
-    pub(super) fn histogram(&mut self, labels: &[&str], buckets: &[(u32, u64)], of: (u64, u64)) {
+    /// `of` is how many there are in all, and their sum.
+    pub fn histogram(
+        &mut self,
+        labels: &[&str],
+        buckets: &[(impl Display, u64)],
+        of: (u64, impl Number),
+    ) {
         let (count, sum) = of;
         let mut below = 0;
-        for &(bound, inside) in buckets {
+        for (bound, inside) in buckets {
             below += inside;
             self.sample(
                 "_bucket",
@@ -135,7 +143,8 @@ fn escape(text: &mut String, value: &str, quotes: bool) {
 }
 
 /// A value of a sample.
-pub(super) trait Number {
+pub trait Number {
+    /// Writes it as the format wants it.
     fn write(self, text: &mut String);
 }
 

@@ -40,20 +40,27 @@ pub struct Family {
 }
 
 macro_rules! families {
-    ($($constant:ident = $kind:ident $name:literal [$($label:literal),*] $help:literal;)+) => {
-        $(pub(super) const $constant: Family = Family {
-            name: $name,
-            kind: Kind::$kind,
-            labels: &[$($label),*],
-            help: $help,
-        };)+
+    (
+        $vis:vis $list:ident: $sentence:literal;
+        $($constant:ident = $kind:ident $name:literal [$($label:literal),*] $help:literal;)+
+    ) => {
+        $(
+            #[doc = $help]
+            $vis const $constant: Family = Family {
+                name: $name,
+                kind: Kind::$kind,
+                labels: &[$($label),*],
+                help: $help,
+            };
+        )+
 
-        /// Every family, in the order of the text.
-        pub const FAMILIES: &[Family] = &[$($constant),+];
+        #[doc = $sentence]
+        pub const $list: &[Family] = &[$($constant),+];
     };
 }
 
 families! {
+    pub(super) FAMILIES: "Every family of a daemon, in the order of the text.";
     BUILD_INFO = Gauge "linerate_build_info" ["version", "commit"]
         "Always 1; the labels say what is running.";
     START_TIME = Gauge "process_start_time_seconds" []
@@ -160,4 +167,18 @@ families! {
         "Sampled frames given to 'linerate capture'.";
     CAPTURE_FRAMES = Counter "linerate_capture_frames_total" []
         "Frames that those samples stand for.";
+}
+
+families! {
+    pub LOAD_FAMILIES: "Every family of a client that sends requests, beside linerate_build_info.";
+    LOAD_REQUESTS = Counter "linerate_load_requests_total" ["pool", "event"]
+        "Requests sent, answered, aborted (on purpose), and left_out (by a closed loop).";
+    LOAD_ERRORS = Counter "linerate_load_errors_total" ["pool", "kind"]
+        "Requests without a sound answer, by the names that the report has.";
+    LOAD_CONNECTIONS = Counter "linerate_load_connections_total" ["pool"]
+        "Connections opened.";
+    LOAD_BYTES = Counter "linerate_load_bytes_total" ["pool", "direction"]
+        "Bytes received (rx) and sent (tx), without what TLS adds.";
+    LOAD_LATENCY = Histogram "linerate_load_latency_seconds" ["pool"]
+        "Sound answers by their time since they were due; in a closed loop, since they were sent.";
 }

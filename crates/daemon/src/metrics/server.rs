@@ -14,9 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 
-use super::observation::Observe;
 use super::request::{Answer, Made, Page, REQUEST_BYTES_MAX, answer, refusal};
-use super::write::render;
 
 /// Most connections at a time; one more is told so and closed.
 pub(super) const CONNECTIONS_MAX: usize = 8;
@@ -42,8 +40,8 @@ impl fmt::Display for ServerError {
         match self {
             Self::Listen(address, error) => write!(
                 f,
-                "metrics cannot be served at {address}: {error}; choose another address in \
-                 [metrics] or end what listens there"
+                "metrics cannot be served at {address}: {error}; choose another address (in \
+                 [metrics], or by --metrics) or end what listens there"
             ),
             Self::Thread(error) => write!(f, "the metrics server got no thread: {error}"),
         }
@@ -51,6 +49,12 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
+
+/// What makes the pages, at most one call a connection.
+pub trait Pages: Send + Sync {
+    /// A page as it is now.
+    fn make(&self, page: Page) -> Made;
+}
 
 /// Serves metrics until it is dropped or stopped.
 #[derive(Debug)]
@@ -61,11 +65,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at `address` (port 0: any free one) and answers with what `observe` sees.
+    /// Listens at `address` (port 0: any free one) and answers with what `pages` makes.
     ///
     /// # Errors
     /// The address cannot be listened at, or there is no thread.
-    pub fn start(address: SocketAddr, observe: Arc<dyn Observe>) -> Result<Self, ServerError> {
+    pub fn start(address: SocketAddr, pages: Arc<dyn Pages>) -> Result<Self, ServerError> {
         let refused = |error| ServerError::Listen(address, error);
         let listener = TcpListener::bind(address).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
@@ -76,7 +80,7 @@ impl Server {
         let acceptor = Acceptor {
             listener,
             wake: Arc::clone(&wake),
-            observe,
+            pages,
             connections: Arc::new(AtomicUsize::new(0)),
         };
         let thread = Builder::new()
@@ -115,7 +119,7 @@ impl Drop for Server {
 struct Acceptor {
     listener: TcpListener,
     wake: Arc<OwnedFd>,
-    observe: Arc<dyn Observe>,
+    pages: Arc<dyn Pages>,
     connections: Arc<AtomicUsize>,
 }
 
@@ -147,12 +151,12 @@ impl Acceptor {
         let Some(place) = place else {
             return turn_away(stream);
         };
-        let observe = Arc::clone(&self.observe);
+        let pages = Arc::clone(&self.pages);
         // Without a thread the connection closes, which the scraper sees as a failed scrape.
         let _ = Builder::new()
             .name("metrics-client".to_owned())
             .spawn(move || {
-                let _ = converse(stream, &*observe, Instant::now() + LIMIT);
+                let _ = converse(stream, &*pages, Instant::now() + LIMIT);
                 drop(place);
             });
     }
@@ -194,9 +198,9 @@ fn turn_away(mut stream: TcpStream) {
 }
 
 /// Reads a request, answers it and closes, all before `deadline`.
-fn converse(mut stream: TcpStream, observe: &dyn Observe, deadline: Instant) -> io::Result<()> {
+fn converse(mut stream: TcpStream, pages: &dyn Pages, deadline: Instant) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    let reply = match read_request(&mut stream, observe, deadline) {
+    let reply = match read_request(&mut stream, pages, deadline) {
         Ok(reply) => reply,
         Err(error) if is_timeout(&error) => refusal("408 Request Timeout", "too slow"),
         Err(error) => return Err(error),
@@ -208,7 +212,7 @@ fn converse(mut stream: TcpStream, observe: &dyn Observe, deadline: Instant) -> 
 
 fn read_request(
     stream: &mut TcpStream,
-    observe: &dyn Observe,
+    pages: &dyn Pages,
     deadline: Instant,
 ) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(1024);
@@ -223,30 +227,9 @@ fn read_request(
         };
         bytes.extend_from_slice(&piece[..count]);
         debug_assert!(bytes.len() < REQUEST_BYTES_MAX + piece.len());
-        if let Answer::Reply(reply) = answer(&bytes, &mut |page| make(page, observe)) {
+        if let Answer::Reply(reply) = answer(&bytes, &mut |page| pages.make(page)) {
             return Ok(reply);
         }
-    }
-}
-
-/// A page as it is now.
-fn make(page: Page, observe: &dyn Observe) -> Made {
-    if page == Page::Metrics {
-        return Made {
-            is_well: true,
-            text: render(&observe.observe()),
-        };
-    }
-    let health = observe.health();
-    match page {
-        Page::Ready => Made {
-            is_well: health.ready,
-            text: health.text(),
-        },
-        _ => Made {
-            is_well: health.healthy,
-            text: health.without_drain().text(),
-        },
     }
 }
 

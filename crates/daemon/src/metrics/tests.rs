@@ -263,6 +263,11 @@ fn named(query: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.starts_with("linerate_") || word.starts_with("process_"))
 }
 
+/// Families of daemons and of clients.
+fn all() -> impl Iterator<Item = &'static Family> {
+    FAMILIES.iter().chain(LOAD_FAMILIES)
+}
+
 /// The family of a name in a query, which of a histogram can have three endings.
 fn family_of(name: &str) -> Option<&'static str> {
     let endings = ["_bucket", "_sum", "_count"];
@@ -271,7 +276,7 @@ fn family_of(name: &str) -> Option<&'static str> {
         let histogram = family.kind == Kind::Histogram;
         rest.is_some_and(|rest| rest.is_empty() || histogram && endings.contains(&rest))
     };
-    FAMILIES.iter().find(is_of).map(|family| family.name)
+    all().find(is_of).map(|family| family.name)
 }
 
 #[test]
@@ -288,17 +293,17 @@ fn the_dashboard_shows_every_family_and_none_that_does_not_exist() {
             }
         }
     }
-    for family in FAMILIES {
+    for family in all() {
         assert!(shown.contains(family.name), "{} is nowhere", family.name);
     }
 }
 
 #[test]
-fn the_page_of_the_documentation_has_every_family() {
-    let page = include_str!("../../../../docs/daemon/metrics.md");
-    let table = markdown();
-    assert!(
-        page.contains(&table),
-        "docs/daemon/metrics.md should have:\n{table}"
-    );
+fn the_pages_of_the_documentation_have_every_family() {
+    let daemon = include_str!("../../../../docs/daemon/metrics.md");
+    let load = include_str!("../../../../docs/load.md");
+    for (page, families) in [(daemon, FAMILIES), (load, LOAD_FAMILIES)] {
+        let table = markdown(families);
+        assert!(page.contains(&table), "the page should have:\n{table}");
+    }
 }

@@ -5,15 +5,16 @@ use wire::LinkProtocol;
 
 use super::exposition::Exposition;
 use super::family as f;
-use super::observation::{Observation, Port, RuleFigures, Set, Worker};
+use super::observation::{Observation, Observe, Port, RuleFigures, Set, Worker};
+use super::request::{Made, Page};
+use super::server::Pages;
 use crate::rpc::answers::{FragmentCounts, Health, Vlans};
 
 /// The page that `GET /metrics` gets, in text format 0.0.4.
 #[must_use]
 pub fn render(now: &Observation) -> String {
     let mut page = Exposition::new();
-    page.family(f::BUILD_INFO)
-        .add(&[&now.version, &now.commit], 1_u64);
+    build_info(&mut page, &now.version, &now.commit);
     page.family(f::START_TIME).add(&[], now.started_at);
     health(&mut page, &now.health);
     ports(&mut page, &now.ports);
@@ -30,6 +31,33 @@ pub fn render(now: &Observation) -> String {
     memory(&mut page, now);
     changes(&mut page, now);
     page.into_text()
+}
+
+impl<O: Observe> Pages for O {
+    fn make(&self, page: Page) -> Made {
+        if page == Page::Metrics {
+            return Made {
+                is_well: true,
+                text: render(&self.observe()),
+            };
+        }
+        let health = self.health();
+        match page {
+            Page::Ready => Made {
+                is_well: health.ready,
+                text: health.text(),
+            },
+            _ => Made {
+                is_well: health.healthy,
+                text: health.without_drain().text(),
+            },
+        }
+    }
+}
+
+/// What is running.
+pub fn build_info(page: &mut Exposition, version: &str, commit: &str) {
+    page.family(f::BUILD_INFO).add(&[version, commit], 1_u64);
 }
 
 fn health(page: &mut Exposition, health: &Health) {

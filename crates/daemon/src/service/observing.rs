@@ -9,7 +9,7 @@ use super::inner::Inner;
 use super::{health, packet_rules, sets, switch};
 use crate::capture::{self, CaptureParams};
 use crate::config::Config;
-use crate::metrics::{Around, Observation, Observe, Server};
+use crate::metrics::{Around, Observation, Observe, Pages, Server};
 use crate::rpc::answers::Health;
 use crate::rpc::{ErrorKind, RpcError, Stream};
 use crate::sets::{Reply, Request};
@@ -25,8 +25,8 @@ pub(super) fn serve(config: &Config, inner: &Arc<Inner>) -> Result<Option<Server
             "metrics are open to whoever can connect: let a firewall say who that is"
         );
     }
-    let observe: Arc<dyn Observe> = Arc::clone(inner) as _;
-    let server = Server::start(address, observe);
+    let pages: Arc<dyn Pages> = Arc::clone(inner) as _;
+    let server = Server::start(address, pages);
     let server = server.map_err(|error| StartError::Other(error.to_string()))?;
     tracing::info!(address = %server.address(), "metrics are served");
     Ok(Some(server))

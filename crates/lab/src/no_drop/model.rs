@@ -200,6 +200,7 @@ impl Device for ModelDevice {
         Ok(TrialOutcome {
             directions: lanes.iter().map(direction).collect(),
             sending: plan.duration,
+            judged: None,
             held: Some(lanes.iter().map(|lane| lane.held).sum()),
             latency: lanes.iter().filter_map(latency).reduce(Latency::slower),
             losses: Vec::new(),

@@ -155,6 +155,7 @@ pub(super) fn outcome(report: &TrialReport, plan: &TrialPlan, returns: bool) -> 
     TrialOutcome {
         directions,
         sending: Duration::from_secs_f64(report.seconds).max(plan.duration.mul_f64(0.5)),
+        judged: None,
         held: None,
         latency,
         losses: lost.collect(),

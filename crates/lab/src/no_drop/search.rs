@@ -10,7 +10,7 @@ use super::history::{Bounds, History};
 use super::plan::{LoadLimit, SearchPlan};
 use super::reason::Reason;
 use super::select::{Known, next_load};
-use super::trial::{Purpose, Trial, TrialOutcome, TrialPlan};
+use super::trial::{Judged, Purpose, Trial, TrialOutcome, TrialPlan};
 
 /// Trials at the largest load, before and after the search.
 const OVERLOADS: usize = 3;
@@ -306,7 +306,8 @@ impl Search {
         let widths = self.plan.goals.iter().map(|goal| goal.width);
         let tolerance = widths.fold(1.0, f64::min) / 2.0;
         let ends = 2.0 / plan.duration.as_secs_f64().max(1e-9);
-        outcome.offered(plan) >= plan.load as f64 * (1.0 - tolerance) - ends
+        let spoilt = outcome.judged == Some(Judged::Spoilt);
+        !spoilt && outcome.offered(plan) >= plan.load as f64 * (1.0 - tolerance) - ends
     }
 
     /// The sender is the limit from here on; what it did send, it can send again.

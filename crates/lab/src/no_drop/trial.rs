@@ -56,6 +56,17 @@ impl Latency {
     }
 }
 
+/// How a trial is judged where its goal is another than the loss of frames, such as a latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// The goal is met.
+    Met,
+    /// The goal is missed.
+    Missed,
+    /// The sender itself was too slow or too late: nothing is said about the device.
+    Spoilt,
+}
+
 /// What became of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrialOutcome {
@@ -63,6 +74,8 @@ pub struct TrialOutcome {
     pub directions: Vec<Direction>,
     /// How long sending really took: longer than planned where the sender could not keep up.
     pub sending: Duration,
+    /// Whether it meets another goal than the loss of frames; none where that loss is the goal.
+    pub judged: Option<Judged>,
     /// Frames that the device still held when sending ended and gave back afterwards; none where
     /// that is not known.
     pub held: Option<u64>,
@@ -76,9 +89,13 @@ pub struct TrialOutcome {
 
 impl TrialOutcome {
     /// The share of the frames sent that never came, in the worse direction: a device that loses
-    /// in one direction only loses. Nothing sent is all lost.
+    /// in one direction only loses. Nothing sent is all lost. Where something else is judged,
+    /// nothing or all.
     #[must_use]
     pub fn loss(&self) -> f64 {
+        if let Some(judged) = self.judged {
+            return f64::from(u8::from(judged != Judged::Met));
+        }
         let of = |direction: &Direction| match direction.sent {
             0 => 1.0,
             sent => sent.saturating_sub(direction.received) as f64 / sent as f64,
@@ -189,6 +206,11 @@ mod tests {
             (outcome.offered(&plan), outcome.forwarded(&plan)),
             (500.0, 450.0)
         );
+        outcome.judged = Some(Judged::Met);
+        assert_eq!((outcome.loss(), outcome.forwarded(&plan)), (0.0, 450.0));
+        outcome.judged = Some(Judged::Missed);
+        assert_eq!(outcome.loss(), 1.0);
+        outcome.judged = None;
         outcome.directions[0].sent = 0;
         assert_eq!((outcome.loss(), outcome.offered(&plan)), (1.0, 0.0));
     }

@@ -160,7 +160,7 @@ impl Results {
 }
 
 /// What was typed, as a shell would take it again.
-fn command() -> String {
+pub(super) fn command() -> String {
     let word = |word: std::ffi::OsString| {
         let word = word.to_string_lossy().into_owned();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/%@+".contains(c);
