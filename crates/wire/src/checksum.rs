@@ -58,14 +58,6 @@ pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
     !combine(combine(!checksum, !old), new)
 }
 
-/// [`update`] for a 32-bit field, such as an IPv4 address, at an even place.
-#[inline]
-#[must_use]
-pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
-    let checksum = update(checksum, (old >> 16) as u16, (new >> 16) as u16);
-    update(checksum, old as u16, new as u16)
-}
-
 /// What a 32-bit field at an even place adds to the sum of what covers it when it changes from
 /// `old` to `new`: differences add up with [`combine`], and the complement of one is that of the
 /// way back.
