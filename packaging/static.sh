@@ -17,9 +17,10 @@ x86_64) compiler=musl-gcc package=musl-tools ;;
 aarch64) compiler=aarch64-linux-gnu-gcc package=gcc-aarch64-linux-gnu ;;
 *) fail "no static program is built for '$arch': x86_64 and aarch64 are" ;;
 esac
-command -v "$compiler" >/dev/null || { echo "skipped: no $compiler here (Debian: $package)"; exit 0; }
+skip() { echo "skipped: $*"; exit 0; }
+command -v "$compiler" >/dev/null || skip "no $compiler here (Debian: $package)"
 [ -d "$(rustc --print sysroot)/lib/rustlib/$triple" ] ||
-    { echo "skipped: no Rust for it here: rustup target add $triple"; exit 0; }
+    skip "no Rust for it here: rustup target add $triple"
 
 # The same bytes wherever it is built: no path of this machine stays in them.
 RUSTFLAGS="--remap-path-prefix=$PWD=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
