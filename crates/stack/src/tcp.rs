@@ -15,6 +15,7 @@ mod connect;
 mod connection;
 mod cookie;
 mod deadlines;
+mod ends;
 mod in_flight;
 mod listen;
 mod options;

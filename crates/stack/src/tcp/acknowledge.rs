@@ -19,7 +19,7 @@ impl Connection {
         let ack = segment.header.ack;
         if self.state == State::SynReceived {
             if !self.snd.una.is_before(ack) || self.snd.next.is_before(ack) {
-                self.reset = Some(segment.reset());
+                self.reset = Some(Box::new(segment.reset()));
                 return false;
             }
             self.take_window(segment);

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use frame::Nanos;
 
 use super::connection::Connection;
+use super::ends::Ends;
 use super::{ConnectError, ConnectionId, PORTS, Pair, Tcp, end};
 
 impl Tcp {
@@ -62,9 +63,13 @@ impl Tcp {
         remote: SocketAddr,
         may_be: impl Fn(&Pair) -> bool,
     ) -> Option<Pair> {
+        let of_any_port = Pair {
+            local: end(source, 0),
+            remote,
+        };
         let start = self
             .secret
-            .hash(2, (source, remote))
+            .hash(2, Ends::from(&of_any_port))
             .wrapping_add(self.counts.opened);
         let count = PORTS.len() as u64;
         let mut pairs = (0..count).map(|at| {
@@ -75,7 +80,9 @@ impl Tcp {
             }
         });
         pairs.find(|pair| {
-            may_be(pair) && !self.index.contains_key(pair) && !self.time_waits.contains(pair)
+            may_be(pair)
+                && !self.index.contains_key(&Ends::from(pair))
+                && !self.time_waits.contains(pair)
         })
     }
 }

@@ -96,7 +96,7 @@ impl Connection {
         let has_ack = segment.has(flag::ACK);
         let is_ours = self.snd.una.is_before(header.ack) && !self.snd.next.is_before(header.ack);
         if has_ack && !is_ours {
-            self.reset = (!segment.has(flag::RST)).then(|| segment.reset());
+            self.reset = (!segment.has(flag::RST)).then(|| Box::new(segment.reset()));
             return;
         }
         if segment.has(flag::RST) {

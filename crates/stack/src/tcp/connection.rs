@@ -145,7 +145,7 @@ pub(super) struct Connection {
     /// A keep-alive probe is to be sent.
     pub(super) asks_for_life: bool,
     /// A reset that is to be sent.
-    pub(super) reset: Option<Header>,
+    pub(super) reset: Option<Box<Header>>,
     pub(super) challenges: Allowance,
     pub(super) clock_offset: u32,
     pub(super) has_timestamps: bool,
@@ -241,7 +241,7 @@ impl Connection {
                 flags: flag::RST | flag::ACK,
                 ..Header::default()
             };
-            self.reset = Some(header);
+            self.reset = Some(Box::new(header));
         }
         if !matches!(self.state, State::Closed(_)) {
             self.state = State::Closed(cause);

@@ -7,6 +7,7 @@
 
 use frame::Nanos;
 
+use super::ends::Ends;
 use super::options::{Options, Timestamps};
 use super::secret::Secret;
 use super::segment::{Header, Segment, flag};
@@ -40,7 +41,9 @@ pub(super) struct Cookies<'a> {
 
 impl Cookies<'_> {
     fn number(&self, first: Seq, period: u32, size: u32) -> Seq {
-        let hash = self.secret.hash(3, (self.pair, first.0, period, size)) as u32;
+        let hash = self
+            .secret
+            .hash(3, (Ends::from(self.pair), first.0, period, size)) as u32;
         Seq(hash << PLAIN_BITS | (period & PERIOD_MASK) << 3 | size)
     }
 

@@ -95,6 +95,10 @@ impl InFlight {
             sent_at = (!first.has_arrived).then_some(first.at).or(sent_at);
             self.segments.pop_front();
         }
+        if self.segments.is_empty() {
+            // Most connections are idle most of the time.
+            self.segments.shrink_to(0);
+        }
         sent_at.filter(|_| !is_again)
     }
 

@@ -6,7 +6,7 @@ use super::connection::{Birth, Connection};
 use super::cookie::{self, Cookies};
 use super::segment::{Segment, flag};
 use super::time_wait::Old;
-use super::{Pair, Seq, Tcp};
+use super::{ConnectionId, Pair, Seq, Tcp};
 
 impl Tcp {
     /// Takes connections to a port, of any own address.
@@ -81,12 +81,13 @@ impl Tcp {
         pair: Pair,
         segment: &Segment<'_>,
         now: Nanos,
-    ) -> Option<()> {
+    ) -> Option<ConnectionId> {
         let is_acknowledgment = segment.has(flag::ACK) && !segment.has(flag::SYN | flag::RST);
         let may_be = is_acknowledgment
             && now <= self.cookies_until
             && self.listening.contains(&pair.local.port())
-            && self.slab.len() < self.settings.connections_max;
+            && self.slab.len() < self.settings.connections_max
+            && !self.time_waits.contains(&pair);
         if !may_be {
             return None;
         }
@@ -99,7 +100,6 @@ impl Tcp {
         let mut connection = Connection::passive(birth, &Segment { header, payload });
         connection.snd.next = segment.header.ack;
         self.half_open += 1;
-        self.add(connection);
-        Some(())
+        Some(self.add(connection))
     }
 }

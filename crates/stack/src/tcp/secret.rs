@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use frame::Nanos;
 
+use super::ends::Ends;
 use super::{Pair, Seq};
 
 /// Nanoseconds that a sequence number takes (RFC 6528 section 3).
@@ -25,12 +26,15 @@ impl Secret {
 
     /// The initial sequence number of a connection.
     pub(super) fn initial(&self, pair: &Pair, now: Nanos) -> Seq {
-        Seq(self.hash(0, pair) as u32).after((now.0 / TICK) as u32)
+        Seq(self.hash(0, Ends::from(pair)) as u32).after((now.0 / TICK) as u32)
     }
 
     /// Where the clock of a connection's timestamps begins: the same for all of the same two
     /// hosts, so that a later connection has a later clock (RFC 7323 section 7.1).
     pub(super) fn clock_offset(&self, pair: &Pair) -> u32 {
-        self.hash(1, (pair.local.ip(), pair.remote.ip())) as u32
+        let mut hosts = *pair;
+        hosts.local.set_port(0);
+        hosts.remote.set_port(0);
+        self.hash(1, Ends::from(&hosts)) as u32
     }
 }

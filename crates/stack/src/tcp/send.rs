@@ -32,7 +32,7 @@ impl Connection {
     /// The next segment that may leave now.
     pub(super) fn depart(&mut self, now: Nanos) -> Option<Departure> {
         if let Some(header) = self.reset.take() {
-            return Some(Departure::bare(header));
+            return Some(Departure::bare(*header));
         }
         if matches!(self.state, State::Closed(_)) {
             return None;
@@ -54,8 +54,7 @@ impl Connection {
     fn acknowledgment(&mut self, now: Nanos) -> Option<Header> {
         let asks = std::mem::take(&mut self.asks_for_life);
         let seq = self.snd.next.back(asks.into());
-        let header = self.header(seq, flag::ACK, now);
-        (asks || self.rcv.ack_now).then_some(header)
+        (asks || self.rcv.ack_now).then(|| self.header(seq, flag::ACK, now))
     }
 
     /// A segment that is lost, as it was sent, if there is room for it in the congestion window.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use frame::Nanos;
 
 use super::connection::{Birth, Connection};
+use super::ends::Ends;
 use super::secret::Secret;
 use super::segment::{Header, Segment, flag};
 use super::slab::Slab;
@@ -29,7 +30,7 @@ pub struct Tcp {
     pub(super) settings: Arc<TcpSettings>,
     pub(super) secret: Secret,
     pub(super) slab: Slab,
-    pub(super) index: HashMap<Pair, ConnectionId, KeyedHash>,
+    pub(super) index: HashMap<Ends, ConnectionId, KeyedHash>,
     pub(super) listening: Vec<u16>,
     pub(super) half_open: usize,
     /// SYNs were answered by cookies, which are good until then.
@@ -90,7 +91,7 @@ impl Tcp {
         let pair = connection.pair;
         self.states.add(connection.state);
         let id = self.slab.insert(connection);
-        self.index.insert(pair, id);
+        self.index.insert(Ends::from(&pair), id);
         self.make_ready(id);
         id
     }
@@ -118,11 +119,9 @@ impl Tcp {
         self.counts.received += 1;
         let read = Segment::read(source, destination, bytes);
         let (pair, segment) = read.inspect_err(|_| self.counts.bad += 1)?;
-        if !self.index.contains_key(&pair) && !self.time_waits.contains(&pair) {
-            self.accept_cookie(pair, &segment, now);
-        }
-        match self.index.get(&pair) {
-            Some(&id) => self.with(id, now, application, |connection, arrival| {
+        let known = self.index.get(&Ends::from(&pair)).copied();
+        match known.or_else(|| self.accept_cookie(pair, &segment, now)) {
+            Some(id) => self.with(id, now, application, |connection, arrival| {
                 connection.arrive(&segment, arrival);
             }),
             None => self.arrive_unknown(pair, &segment, now),
@@ -191,10 +190,10 @@ impl Tcp {
             return;
         };
         let pair = connection.pair;
-        self.index.remove(&pair);
+        self.index.remove(&Ends::from(&pair));
         self.out_of_order -= connection.rcv.out_of_order.len();
         if let Some(reset) = connection.reset.take() {
-            return self.reply(pair, reset);
+            return self.reply(pair, *reset);
         }
         if connection.state == State::TimeWait {
             self.time_waits.add(&connection, now);

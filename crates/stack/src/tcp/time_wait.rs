@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use frame::Nanos;
 
 use super::connection::Connection;
+use super::ends::Ends;
 use super::options::{Options, Timestamps};
 use super::segment::{Header, Segment, flag};
 use super::{Pair, Seq, connection};
@@ -39,14 +40,14 @@ pub(super) enum Old {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     at: Nanos,
-    pair: Pair,
+    ends: Ends,
     serial: u64,
 }
 
 /// Closed connections, up to a number.
 #[derive(Debug)]
 pub(super) struct TimeWaits {
-    entries: HashMap<Pair, Closed, KeyedHash>,
+    entries: HashMap<Ends, Closed, KeyedHash>,
     /// In the order of their ends, as they were when they came in.
     order: VecDeque<Place>,
     serial: u64,
@@ -70,7 +71,7 @@ impl TimeWaits {
     }
 
     pub(super) fn contains(&self, pair: &Pair) -> bool {
-        self.entries.contains_key(pair)
+        self.entries.contains_key(&Ends::from(pair))
     }
 
     pub(super) fn due(&self) -> Option<Nanos> {
@@ -86,6 +87,7 @@ impl TimeWaits {
             self.drop_first();
         }
         self.serial += 1;
+        let ends = Ends::from(&connection.pair);
         let closed = Closed {
             send_next: connection.snd.next,
             receive_next: connection.rcv.next,
@@ -95,10 +97,10 @@ impl TimeWaits {
             clock_offset: connection.clock_offset,
             window: connection.header(Seq(0), 0, now).window,
         };
-        self.entries.insert(connection.pair, closed);
+        self.entries.insert(ends, closed);
         self.order.push_back(Place {
             at: closed.until,
-            pair: connection.pair,
+            ends,
             serial: self.serial,
         });
     }
@@ -107,13 +109,13 @@ impl TimeWaits {
         if let Some(place) = self.order.pop_front()
             && self.end_of(&place).is_some()
         {
-            self.entries.remove(&place.pair);
+            self.entries.remove(&place.ends);
         }
     }
 
     /// When the one in this place ends, where it is still there.
     fn end_of(&self, place: &Place) -> Option<Nanos> {
-        let closed = self.entries.get(&place.pair)?;
+        let closed = self.entries.get(&place.ends)?;
         (closed.serial == place.serial).then_some(closed.until)
     }
 
@@ -129,7 +131,7 @@ impl TimeWaits {
             match self.end_of(&place) {
                 // A FIN that came again made it longer.
                 Some(at) if at > now => self.order.push_back(Place { at, ..place }),
-                Some(_) => drop(self.entries.remove(&place.pair)),
+                Some(_) => drop(self.entries.remove(&place.ends)),
                 None => {}
             }
         }
@@ -137,7 +139,7 @@ impl TimeWaits {
 
     /// A segment arrived for one of them.
     pub(super) fn arrive(&mut self, pair: &Pair, segment: &Segment<'_>, now: Nanos) -> Option<Old> {
-        let closed = self.entries.get_mut(pair)?;
+        let closed = self.entries.get_mut(&Ends::from(pair))?;
         let header = &segment.header;
         // A reset does not end it (RFC 1337).
         if segment.has(flag::RST) {
@@ -160,7 +162,7 @@ impl TimeWaits {
 
     /// Forgets one, since a new connection takes its place.
     pub(super) fn remove(&mut self, pair: &Pair) {
-        self.entries.remove(pair);
+        self.entries.remove(&Ends::from(pair));
     }
 }
 
