@@ -163,7 +163,9 @@ pub(crate) struct HttpClientArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct HttpVerdictArgs {
-    /// Exit with code 1 unless this holds, as in p99=50ms,errors=0.1%,rate=1000.
+    /// Exit with code 1 unless this holds, as in p99=50ms,errors=0.1%.
+    ///
+    /// Also p99.9=1s, max=2s, and rate=1000 answers a second at least.
     #[arg(long, value_name = "LIST", value_parser = expectations)]
     pub(crate) expect: Option<Expectations>,
     /// Threads, each with its own connections [default: one a CPU].
@@ -173,10 +175,10 @@ pub(crate) struct HttpVerdictArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Show a line a second, also where standard error is no terminal.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) progress: bool,
-    /// Serve counts and latencies so far to Prometheus here while it runs, as in 127.0.0.1:9178.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    /// Serve figures to Prometheus at ADDRESS:PORT while it runs.
+    #[arg(long, value_name = "ADDRESS")]
     pub(crate) metrics: Option<SocketAddr>,
     /// Print one JSON object on standard output; all else goes to standard error.
     #[arg(long)]

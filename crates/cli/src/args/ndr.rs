@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::ArgPredicate;
+use clap::{Arg, Args};
 use load::client::{Expectation, Url, Wish};
 use traffic::{Rate, Sizes};
 
@@ -16,6 +16,7 @@ use lab::no_drop::ModelSpec;
 /// Find the highest rate at which a device loses nothing, or a server is as fast as expected.
 #[derive(Clone, Debug, Args)]
 #[command(long_about = ABOUT, after_long_help = HELP)]
+#[command(mut_args(brief))]
 pub(crate) struct NdrArgs {
     /// Send by this port, as in xdp:eth1.
     #[arg(long, value_name = "PORT", required_unless_present_any = ["simulate", "http"],
@@ -66,7 +67,7 @@ pub(crate) struct NdrArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "HTTP")]
 pub(crate) struct NdrHttpArgs {
-    /// Search the highest rate of requests at which this server does as --expect says.
+    /// Search the rate of requests up to which this server does as --expect says.
     #[arg(long = "http", value_name = "URL", id = "http", value_parser = url,
         conflicts_with_all = OF_FRAMES)]
     pub(crate) url: Option<Url>,
@@ -79,6 +80,34 @@ pub(crate) struct NdrHttpArgs {
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) pool: HttpPoolArgs,
+}
+
+/// Options that a short help has no room for.
+const LONG_ONLY: [&str; 17] = [
+    "threads",
+    "method",
+    "header",
+    "body",
+    "check",
+    "requests_each",
+    "from",
+    "timeout",
+    "insecure",
+    "ca",
+    "tls_version",
+    "no_resumption",
+    "smac",
+    "dmac",
+    "vlan",
+    "ipv6",
+    "exceed",
+];
+
+fn brief(option: Arg) -> Arg {
+    match LONG_ONLY.contains(&option.get_id().as_str()) {
+        true => option.hide_short_help(true),
+        false => option,
+    }
 }
 
 /// Options that are for an HTTP server alone.
@@ -263,8 +292,8 @@ Examples:
 Exit codes:
   0  every rate was found, or shown to lie above the link or the sender
   1  it ran, and gives no rate for some goal: the device is not stable, never meets the goal, or
-     the search ended early; the ledger of a trial does not close; or a result could not be
-     written
+     the search ended early; the server answered no request; the ledger of a trial does not
+     close; or a result could not be written
   2  it did not run: wrong usage, or a port could not be opened";
 
 #[cfg(test)]
