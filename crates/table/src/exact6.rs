@@ -96,8 +96,7 @@ impl AddressSetV6 {
         self.table.is_crowded()
     }
 
-    /// For each key the lists that hold it. Asks the cache for what lies 8 KiB behind `keys`, since
-    /// whoever goes through an array in bursts looks that up soon; nothing is read there.
+    /// For each key the lists that hold it.
     ///
     /// # Panics
     /// When `masks` is shorter than `keys`.
@@ -111,8 +110,7 @@ impl AddressSetV6 {
         self.look_up(keys, masks);
     }
 
-    /// Writes which keys are in the set and tells how many are. Asks for keys as
-    /// [`AddressSetV6::lookup_burst`] does.
+    /// Writes which keys are in the set and tells how many are.
     ///
     /// # Panics
     /// When `found` is shorter than `keys`.
