@@ -31,6 +31,7 @@ mod memory;
 mod metric;
 pub mod no_drop;
 mod noise;
+mod online;
 mod paired;
 mod pipeline;
 mod places;

@@ -54,7 +54,7 @@ pub(crate) struct TcpLoadArgs {
     #[arg(value_parser = OwnAddress::parse)]
     pub(crate) clients: Vec<OwnAddress>,
     /// The server, as in 192.0.2.2:80 or `[fd00::2]:80`.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = server)]
     pub(crate) server: SocketAddr,
     /// Bytes of a response.
     #[arg(long, value_name = "BYTES", default_value = "206", value_parser = message)]
@@ -181,6 +181,15 @@ impl OwnAddress {
                 on_link: Some(prefix),
             },
         })
+    }
+}
+
+/// A server: nobody listens at port 0.
+pub(super) fn server(text: &str) -> Result<SocketAddr, String> {
+    let server: SocketAddr = text.parse().map_err(|error| format!("{error}"))?;
+    match server.port() {
+        0 => Err("port 0 is none that a server can have: write 1 to 65535".to_owned()),
+        _ => Ok(server),
     }
 }
 

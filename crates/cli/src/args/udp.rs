@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 use traffic::Rate;
 
+use super::tcp::server;
 use super::{HostRunArgs, OwnAddress, count};
 
 /// Take UDP datagrams on a port, and send each back, by a UDP of its own or by the kernel's.
@@ -47,7 +48,7 @@ pub(crate) struct UdpLoadArgs {
     #[arg(value_parser = OwnAddress::parse)]
     pub(crate) clients: Vec<OwnAddress>,
     /// The server, as in 192.0.2.2:9 or `[fd00::2]:9`.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = server)]
     pub(crate) server: SocketAddr,
     /// Bytes of a payload: 18 for its label, and more as far as the MTU allows.
     #[arg(long, value_name = "BYTES", default_value = "510", value_parser = count::parse)]

@@ -12,7 +12,7 @@ pub(super) fn render(figures: &Figures<'_>, paint: Paint, width: usize) -> Strin
         _ => "asked and got answered",
     };
     let mut text = format!(
-        "\n{}\n  {did}: {} {}\n  connections: {} begun, {} complete, {} open at the end\n  \
+        "\n{}\n  {did}: {} {}\n  connections: {} begun, {} complete, {} open at the end{}\n  \
          {} sent again\n",
         paint.bold("TCP queries"),
         plural(figures.queries, "query", "queries"),
@@ -23,6 +23,7 @@ pub(super) fn render(figures: &Figures<'_>, paint: Paint, width: usize) -> Strin
         count(figures.begun),
         count(figures.established),
         count(figures.open) + &states(figures),
+        half_open(figures),
         plural(figures.retransmitted, "segment", "segments"),
     );
     for (cause, number) in figures.failed.causes() {
@@ -42,12 +43,26 @@ pub(super) fn render(figures: &Figures<'_>, paint: Paint, width: usize) -> Strin
     text
 }
 
+/// Connections that others asked for and that are not complete: those are not among the open ones.
+fn half_open(figures: &Figures<'_>) -> String {
+    let states = figures.states.iter();
+    let half_open = states.filter(|(state, _)| is_half_open(figures, state));
+    match half_open.map(|(_, number)| number).sum() {
+        0 => String::new(),
+        number => format!(", {} half-open", count(number)),
+    }
+}
+
+fn is_half_open(figures: &Figures<'_>, state: &str) -> bool {
+    figures.role == "server" && state == "syn_received"
+}
+
 /// Connections by state, in the order of how many there are.
 fn states(figures: &Figures<'_>) -> String {
     let mut states: Vec<_> = figures
         .states
         .iter()
-        .filter(|(_, number)| **number != 0)
+        .filter(|(state, number)| **number != 0 && !is_half_open(figures, state))
         .collect();
     states.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
     let shown =

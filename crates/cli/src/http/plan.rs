@@ -38,13 +38,14 @@ pub(super) fn spec(args: &HttpLoadArgs) -> Result<RunSpec, Error> {
 /// The pools of a file.
 fn profile(file: &Path, duration: Duration) -> Result<Vec<PoolSpec>, Error> {
     let refuse = |why: &dyn Display| Error::refused(format!("{}: {why}", file.display()));
-    let opened = File::open(file).map_err(|error| refuse(&error))?;
+    let unread = |error| refuse(&format_args!("{error}: name a profile, which is TOML"));
+    let opened = File::open(file).map_err(unread)?;
     let mut text = String::new();
     let most = PROFILE_BYTES_MAX as u64 + 1;
     opened
         .take(most)
         .read_to_string(&mut text)
-        .map_err(|error| refuse(&error))?;
+        .map_err(unread)?;
     if text.len() > PROFILE_BYTES_MAX {
         return Err(refuse(
             &"a profile has at most 1 MiB: is it the right file?",

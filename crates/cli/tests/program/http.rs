@@ -199,6 +199,24 @@ fn exit_codes_follow_what_is_expected() {
     assert_eq!(errors(&said, "refused"), 5, "{said}");
 }
 
+/// What is not of this host, or is no file, is refused before the first request.
+#[test]
+fn addresses_and_files_that_are_not_here_are_refused() {
+    let place = Place::new();
+    for (words, said) in [
+        ("http://127.0.0.1/ --from 192.0.2.77", "ip route add local"),
+        (
+            "http://127.0.0.1/ --from 127.0.0.1-192.0.2.77",
+            "192.0.2.77",
+        ),
+        ("http://127.0.0.1/ --replay .", "one a line"),
+        ("--profile .", "TOML"),
+    ] {
+        let words = format!("load http {words}");
+        place.run(&words).is_refused_as(Some(said), 2, &words);
+    }
+}
+
 #[test]
 fn wrong_words_are_refused_with_what_helps() {
     let place = Place::new();

@@ -238,18 +238,6 @@ fn a_closed_loop_says_what_it_left_out() {
     assert!(requests(&open, "not_sent") >= 150, "{open}");
 }
 
-/// Source ports that run out are the client's limit, not the server's.
-#[test]
-fn no_free_port_is_said_to_be_a_limit_of_the_client() {
-    let place = Place::new();
-    let served = Served::start(&place, "");
-    // No address of this host: nothing can be bound there, so no pair of address and port is free.
-    let words = format!("{} -n 3 -c 1 -d 20s --from 192.0.2.77", served.url("/"));
-    let said = load(&place, &words, 1);
-    let failed = errors(&said, "no_port") + errors(&said, "unreachable");
-    assert_eq!(failed + errors(&said, "timeout"), 3, "{said}");
-}
-
 #[test]
 fn ctrl_c_closes_the_books() {
     let place = Place::new();

@@ -53,6 +53,10 @@ fn wrong_words_are_refused_with_what_helps() {
             "ADDRESS:PORT",
         ),
         (
+            format!("{load} --clients 192.0.2.9 --server 192.0.2.2:0"),
+            "port 0",
+        ),
+        (
             format!("{load} --clients 192.0.2.9 --server 192.0.2.2:80 -c 1 -R 1"),
             "cannot be used with",
         ),

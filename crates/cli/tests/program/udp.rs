@@ -33,6 +33,7 @@ fn wrong_words_are_refused_with_what_helps() {
         ),
         (load.to_owned(), "--server"),
         (format!("{load} --server 192.0.2.2"), "ADDRESS:PORT"),
+        (format!("{load} --server 192.0.2.2:0"), "port 0"),
         (format!("{load} --server 192.0.2.2:9 -R 0"), "rate"),
         (
             "serve udp --kernel --address 127.0.0.1,127.0.0.2 --listen 9".to_owned(),

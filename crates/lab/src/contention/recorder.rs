@@ -6,6 +6,7 @@ use std::io;
 use super::pairing::Pairing;
 use super::sample;
 use super::tracefs::Tracepoints;
+use crate::online::online;
 use crate::sys::perf_event::{Counter, Scope};
 use crate::sys::perf_ring::Ring;
 
@@ -101,15 +102,6 @@ fn numbers(tracepoints: &Tracepoints) -> Vec<(u64, bool)> {
         numbers.extend([(points.enter, false), (points.exit, false)]);
     }
     numbers
-}
-
-/// CPUs that are online, as `/proc/stat` has them.
-fn online() -> Vec<u32> {
-    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let names = text.lines().filter_map(|line| line.split(' ').next());
-    names
-        .filter_map(|name| name.strip_prefix("cpu")?.parse().ok())
-        .collect()
 }
 
 fn refused(error: &io::Error) -> String {

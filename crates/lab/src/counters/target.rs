@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use super::session::Session;
 use super::{Family, Interrupts, Report, metrics};
+use crate::online::online;
 use crate::sys::perf_event::Scope;
 
 /// How often it is looked whether to end.
@@ -89,7 +90,19 @@ fn scopes(target: &Target) -> Result<Vec<Scope>, String> {
     match target {
         Target::Command(_) => Ok(vec![Scope::Children]),
         Target::Process(process) => threads(*process),
-        Target::Cpus(cpus) => Ok(cpus.iter().map(|&cpu| Scope::Cpu(cpu)).collect()),
+        Target::Cpus(cpus) => on_cpus(cpus),
+    }
+}
+
+/// The CPUs, all of which must be online: the kernel counts nothing on others.
+fn on_cpus(cpus: &[u32]) -> Result<Vec<Scope>, String> {
+    let online = online();
+    match cpus.iter().find(|cpu| !online.contains(cpu)) {
+        Some(cpu) if !online.is_empty() => Err(format!(
+            "CPU {cpu} is not there or is switched off: 'lscpu --extended' lists those that are \
+             online"
+        )),
+        _ => Ok(cpus.iter().map(|&cpu| Scope::Cpu(cpu)).collect()),
     }
 }
 

@@ -244,7 +244,7 @@ impl<'a> Statement<'a> {
             }
             "dnat" if !is_out => {
                 self.next_to()?;
-                self.target()
+                self.target(rule.protocol)
             }
             "masquerade" | "snat" => Err(self.fault(
                 "changes sources, which is done where packets leave: begin the rule with 'oif \
@@ -307,7 +307,10 @@ impl<'a> Statement<'a> {
     }
 
     /// `10.0.0.5:80`.
-    fn target(&mut self) -> Parsed<NatAction> {
+    /// A port is one of TCP or UDP. A rule without a protocol is tried on pings, too, whose
+    /// identifiers would all become that port.
+    fn target(&mut self, protocol: Option<NatProtocolWord>) -> Parsed<NatAction> {
+        let has_ports = matches!(protocol, Some(NatProtocolWord::Tcp | NatProtocolWord::Udp));
         let read = |text: &str| {
             let (address, port) = match text.split_once(':') {
                 Some((address, port)) => (address, Some(port_range(port)?)),
@@ -321,6 +324,10 @@ impl<'a> Statement<'a> {
             Some(NatAction::Destination { address, port })
         };
         match read(self.word().text) {
+            Some(NatAction::Destination { port: Some(_), .. }) if !has_ports => Err(self.fault(
+                "has a port, and the rule is not of TCP or UDP alone: write 'tcp dport N' or \
+                 'udp dport N' before 'dnat'",
+            )),
             Some(target) => self.pass(target),
             None => Err(self.fault("should be an inside host: write ADDRESS or ADDRESS:PORT")),
         }

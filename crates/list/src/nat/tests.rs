@@ -110,6 +110,12 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ),
     ("oif wan masquerade random", "1:20:", "behind the end"),
     ("iif wan dnat to 10.0.0.5:80-90", "1:17:", "inside host"),
+    ("iif wan dnat to 10.0.0.5:80", "1:17:", "of TCP or UDP"),
+    (
+        "iif wan ip protocol icmp dnat to 10.0.0.5:80",
+        "1:34:",
+        "of TCP or UDP",
+    ),
     ("\n\n timeout sctp 5", "3:10:", "should name a state"),
     ("timeout udp 5x", "1:13:", "should be a time"),
     ("timeout udp 0", "1:13:", "should be a time"),

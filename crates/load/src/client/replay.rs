@@ -20,10 +20,11 @@ const BYTES_MAX: u64 = 256 << 20;
 /// A sentence that names the file, and the line where one is wrong.
 pub fn read_replay(file: &Path) -> Result<Pace, LoadError> {
     let refuse = |why: &dyn fmt::Display| LoadError::new(format!("{}: {why}", file.display()));
-    let opened = File::open(file).map_err(|error| refuse(&error))?;
+    let unread = |error| refuse(&format_args!("{error}: name a text of times, one a line"));
+    let opened = File::open(file).map_err(unread)?;
     let mut text = String::new();
     let read = opened.take(BYTES_MAX + 1).read_to_string(&mut text);
-    read.map_err(|error| refuse(&error))?;
+    read.map_err(unread)?;
     if text.len() as u64 > BYTES_MAX {
         return Err(refuse(&"at most 256 MiB of times are read: cut the file"));
     }

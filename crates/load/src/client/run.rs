@@ -84,6 +84,9 @@ impl LoadRun {
                  raise 'ulimit -n'"
             )));
         }
+        for sources in spec.pools.iter().filter_map(|pool| pool.sources) {
+            sources.check()?;
+        }
         let (sender, intervals) = channel();
         let mut run = Self {
             stop: Arc::default(),

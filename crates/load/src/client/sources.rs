@@ -1,6 +1,6 @@
 //! Addresses that clients have.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
 use crate::LoadError;
 
@@ -55,6 +55,32 @@ impl Sources {
         self.is_v4 == server.is_ipv4()
     }
 
+    /// Refuses addresses that this host does not have: requests from there would be counted as
+    /// `unreachable`, as if the server were at fault. The first and the last one stand for all.
+    ///
+    /// # Errors
+    /// The address, why nothing can be bound there, and what helps.
+    pub(super) fn check(&self) -> Result<(), LoadError> {
+        for number in [self.first, self.first + (self.count - 1)] {
+            let address = self.address(number);
+            TcpListener::bind((address, 0)).map_err(|error| {
+                LoadError::new(format!(
+                    "no client can have the address {address}: {error}: 'ip address' shows the \
+                     addresses of this host, and a whole prefix becomes one of them by 'ip route \
+                     add local PREFIX dev lo'"
+                ))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn address(&self, number: u128) -> IpAddr {
+        match self.is_v4 {
+            true => IpAddr::V4(Ipv4Addr::from(number as u32)),
+            false => IpAddr::V6(Ipv6Addr::from(number)),
+        }
+    }
+
     /// One of the pairs of address and port, each address once before any port changes. The
     /// kernel's own choice would be held to the range of `ip_local_port_range`, and to one server.
     pub(super) fn pair(&self, number: u64) -> SocketAddr {
@@ -63,12 +89,7 @@ impl Sources {
             u128::from(number) / self.count,
         );
         let port = PORT_FIRST + (turn % u128::from(PORTS)) as u64;
-        let address = self.first + index;
-        let address = match self.is_v4 {
-            true => IpAddr::V4(Ipv4Addr::from(address as u32)),
-            false => IpAddr::V6(Ipv6Addr::from(address)),
-        };
-        SocketAddr::new(address, port as u16)
+        SocketAddr::new(self.address(self.first + index), port as u16)
     }
 }
 
