@@ -128,7 +128,7 @@ fn the_wire_outlives_a_kill_and_the_next_bridge_takes_over() {
     refused(
         &bench,
         &format!("bridge {}", pins.ports()),
-        "has this interface as a bridge",
+        "has this interface as a port",
     );
     let program = shown(&bench, &pins)[0]["program_id"].clone();
     running.kill();

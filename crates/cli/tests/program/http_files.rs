@@ -69,6 +69,14 @@ fn paths_lead_to_files_of_the_folder_and_to_nothing_else() {
         // The pattern begins with whatever it begins with.
         assert!(seen == body || path == "/size/3", "{path}: {answer}");
     }
+    for method in ["POST", "PUT", "DELETE", "TRACE", "OPTIONS", "get"] {
+        let request = format!("{method} /empty HTTP/1.1\r\nHost: a\r\n\r\n");
+        let answer = exchange(&served.address, &request);
+        let answer = String::from_utf8_lossy(&answer);
+        let is_refused = answer.starts_with("HTTP/1.1 405 Method Not Allowed\r\n");
+        let says = answer.contains("\r\nAllow: GET, HEAD\r\n");
+        assert!(is_refused && says, "{method}: {answer}");
+    }
     let head = exchange(
         &served.address,
         "HEAD /long HTTP/1.1\r\nHost: a\r\n\r\nGET /empty HTTP/1.0\r\n\r\n",

@@ -10,6 +10,8 @@ use super::{Body, HttpFault};
 pub enum Method {
     /// The answer has no body.
     Head,
+    /// The answer is what the path names.
+    Get,
     /// Any other that is a word, but `CONNECT`.
     Other,
 }
@@ -57,10 +59,10 @@ impl RequestHead {
         }
         let path = path_of(method, target).ok_or(HttpFault::BadTarget)?;
         Ok(Self {
-            method: if method == "HEAD" {
-                Method::Head
-            } else {
-                Method::Other
+            method: match method {
+                "HEAD" => Method::Head,
+                "GET" => Method::Get,
+                _ => Method::Other,
             },
             path: path.to_owned(),
             body: framing.body(Body::EMPTY),

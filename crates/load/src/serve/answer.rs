@@ -207,6 +207,10 @@ impl Answer {
             Length::Chunked => write!(out, "Transfer-Encoding: chunked\r\n"),
             Length::UntilClose => Ok(()),
         };
+        if self.order.status == 405 {
+            // What is allowed must be said (RFC 9110 section 15.5.6).
+            out.extend_from_slice(b"Allow: GET, HEAD\r\n");
+        }
         let _ = match &self.content {
             Content::Text(_) => write!(out, "Content-Type: text/plain\r\n"),
             Content::Page(page) => write!(out, "Content-Type: {}\r\n", page.content_type),
@@ -244,6 +248,7 @@ const fn reason(status: u16) -> &'static str {
         400 => "Bad Request",
         403 => "Forbidden",
         404 => "Not Found",
+        405 => "Method Not Allowed",
         422 => "Unprocessable Content",
         429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",

@@ -222,14 +222,18 @@ impl Peer {
             keep_alive,
             ..asked
         };
-        let page = self.folder.as_ref().map(|folder| folder.page(&head.path));
-        let answer = match page {
-            Some(Ok(page)) => Answer::page(page, asked, now),
-            Some(Err(NoPage::Exhausted)) => {
-                Answer::sentence(503, "no more files can be open here", asked, now)
-            }
-            Some(Err(NoPage::Absent)) => Answer::sentence(404, "there is no such file", asked, now),
+        let answer = match &self.folder {
             None => Answer::sentence(404, ORDERS, asked, now),
+            Some(_) if head.method == Method::Other => {
+                Answer::sentence(405, "files are read by GET and HEAD", asked, now)
+            }
+            Some(folder) => match folder.page(&head.path) {
+                Ok(page) => Answer::page(page, asked, now),
+                Err(NoPage::Exhausted) => {
+                    Answer::sentence(503, "no more files can be open here", asked, now)
+                }
+                Err(NoPage::Absent) => Answer::sentence(404, "there is no such file", asked, now),
+            },
         };
         self.phase = Phase::Answering(Box::new(answer));
     }
