@@ -36,6 +36,7 @@ mod places;
 mod ratio;
 mod routes;
 mod rss;
+mod rules;
 mod sample;
 mod shuffle;
 mod skew;
