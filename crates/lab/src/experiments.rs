@@ -2,7 +2,7 @@
 
 use crate::{
     Experiment, batch, copies, dispatch, flows, fragments, himeno, ladder, locks, memory, pipeline,
-    routes, rss, skew, stride, switch, tables, tcp, veth,
+    routes, rss, rules, skew, stride, switch, tables, tcp, veth,
 };
 
 /// All experiments.
@@ -90,6 +90,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
         sentence: "flows over buckets, Zipf before and after moving some, a hash's cost, workers",
         over_ports: false,
         run: rss::run,
+    },
+    Experiment {
+        name: "rules",
+        sentence: "what rules cost a frame, by how many and which one matches, and one by one",
+        over_ports: false,
+        run: rules::run,
     },
     Experiment {
         name: "skew",

@@ -38,6 +38,7 @@ mod places;
 mod ratio;
 mod routes;
 mod rss;
+mod rules;
 mod sample;
 mod shuffle;
 mod skew;

@@ -5,11 +5,11 @@
 //! the path can touch: table and one header line a frame. A frame needs three lines (header,
 //! source, destination), so a third of the limit is the most frames there can be.
 
-mod circuit;
+pub(crate) mod circuit;
 mod findings;
 #[cfg(test)]
 mod tests;
-mod without;
+pub(crate) mod without;
 
 use std::hint::black_box;
 use std::rc::Rc;
@@ -32,14 +32,14 @@ use without::Without;
 const LINE_BYTES: usize = 64;
 const ENTRIES: usize = 6_000_000;
 const ENTRIES_FEW: usize = 100_000;
-const POOL: u32 = 8192;
+pub(crate) const POOL: u32 = 8192;
 const POOL_LARGE: u32 = 65_536;
 /// Frames of the far side alone: in the circle those it stamps are near, since the worker had them
 /// a burst ago, and so must these be. The slots of its rings are near, too, which in the circle
 /// they are not: less is taken for the far side's than is.
 const POOL_NEAR: u32 = 256;
 /// An odd number of lines, as the program chooses by default, and the usual power of two.
-const STRIDE: u32 = 2112;
+pub(crate) const STRIDE: u32 = 2112;
 const STRIDE_EVEN: u32 = 2048;
 /// Lookups for each line of a table before a trial, which are not timed, as before those of its
 /// limit: a third-level cache takes up what the trials before have pushed out only slowly. In the
@@ -150,7 +150,8 @@ fn places(settings: &Settings<'_>) -> Result<Vec<Place>, LabError> {
     wanted
         .into_iter()
         .map(|(entries, rulesets, pool, stride)| {
-            let circuits = [pool, POOL_NEAR].map(|pool| Circuit::new(pool, stride, settings.seed));
+            let circuits = [pool, POOL_NEAR]
+                .map(|pool| Circuit::new(pool, stride, Seeded::new(settings.seed)));
             Place::new(entries, rulesets, circuits, stride, &field)
         })
         .collect()

@@ -29,10 +29,26 @@ const ADDRESSES: std::ops::Range<usize> = 26..34;
 /// The discard service (RFC 863), which is no tunnel's.
 const UDP_PORT: u16 = 9;
 /// Where the worker's frames come from and where they go.
-pub(super) const PORTS: [PortId; 2] = [PortId(0), PortId(1)];
+pub(crate) const PORTS: [PortId; 2] = [PortId(0), PortId(1)];
+
+/// What the far side writes into a frame that goes round again.
+pub(crate) trait Stamp {
+    /// Writes the next of its values.
+    fn stamp(&mut self, frame: &mut Frame);
+}
+
+/// Random addresses.
+impl Stamp for Seeded {
+    #[inline(always)]
+    fn stamp(&mut self, frame: &mut Frame) {
+        if let Some(place) = frame.bytes_mut().get_mut(ADDRESSES) {
+            place.copy_from_slice(&self.next().to_ne_bytes());
+        }
+    }
+}
 
 /// Frames, rings, and both sides' ends of them.
-pub(super) struct Circuit {
+pub(crate) struct Circuit<S = Seeded> {
     pool: FramePool,
     /// The worker's ends.
     inward: Box<dyn PortQueue>,
@@ -46,15 +62,15 @@ pub(super) struct Circuit {
     staged: Burst,
     returned: Burst,
     verdicts: Verdicts,
-    addresses: Seeded,
+    stamp: S,
     /// Bursts decided on where they lie, where rings are left out; empty otherwise.
     parked: Vec<Box<Burst>>,
     next_parked: usize,
 }
 
-impl Circuit {
+impl<S: Stamp> Circuit<S> {
     /// A pool of `frames` at a distance of `stride_bytes`, all of them on their way to the worker.
-    pub(super) fn new(frames: u32, stride_bytes: u32, seed: u64) -> Result<Self, LabError> {
+    pub(crate) fn new(frames: u32, stride_bytes: u32, stamp: S) -> Result<Self, LabError> {
         let request = PoolRequest {
             frames,
             stride_bytes,
@@ -76,7 +92,7 @@ impl Circuit {
             staged: Burst::new(),
             returned: Burst::new(),
             verdicts: Verdicts::new(),
-            addresses: Seeded::new(seed),
+            stamp,
             parked: Vec::new(),
             next_parked: 0,
         };
@@ -91,7 +107,7 @@ impl Circuit {
             frame
                 .copy_from(&template)
                 .map_err(|error| LabError(error.to_string()))?;
-            stamp(&mut frame, &mut self.addresses);
+            self.stamp.stamp(&mut frame);
             if let Err(frame) = self.returned.push(frame) {
                 self.pool.free(frame);
                 self.sender.tx_burst(&mut self.returned, &mut self.pool);
@@ -111,7 +127,7 @@ impl Circuit {
 
     /// One burst round the circle; how many frames.
     #[inline]
-    pub(super) fn turn(
+    pub(crate) fn turn(
         &mut self,
         bridge: &mut Bridge,
         ruleset: &Ruleset,
@@ -143,7 +159,7 @@ impl Circuit {
     }
 
     /// Sends the burst that was decided on last, and has it sent round.
-    pub(super) fn settle(&mut self, without: Without) {
+    pub(crate) fn settle(&mut self, without: Without) {
         self.outward.tx_burst(&mut self.staged, &mut self.pool);
         self.come_round(without);
     }
@@ -210,7 +226,7 @@ impl Circuit {
         let returned = &mut self.returned;
         if without != Without::Stamp {
             for frame in returned.frames_mut() {
-                stamp(frame, &mut self.addresses);
+                self.stamp.stamp(frame);
             }
         }
         self.sender.tx_burst(returned, &mut self.pool);
@@ -249,13 +265,18 @@ impl Circuit {
         let burst = &mut self.parked[place];
         bridge.decide(burst, PORTS[0], ruleset, &mut self.verdicts);
         for frame in burst.frames_mut() {
-            stamp(frame, &mut self.addresses);
+            self.stamp.stamp(frame);
         }
         burst.len()
     }
 
+    /// What the far side writes from now on.
+    pub(crate) fn stamp_mut(&mut self) -> &mut S {
+        &mut self.stamp
+    }
+
     /// Frames of the pool.
-    pub(super) fn frames(&self) -> usize {
+    pub(crate) fn frames(&self) -> usize {
         self.pool.total() as usize
     }
 
@@ -329,13 +350,6 @@ fn addresses_only(frame: &Frame, parsed: &mut Parsed) -> Option<PlainV4> {
         dst,
         dst_port: UDP_PORT,
     })
-}
-
-#[inline(always)]
-fn stamp(frame: &mut Frame, addresses: &mut Seeded) {
-    if let Some(place) = frame.bytes_mut().get_mut(ADDRESSES) {
-        place.copy_from_slice(&addresses.next().to_ne_bytes());
-    }
 }
 
 /// Frames that were dropped come back; they still hold what they held.

@@ -19,7 +19,7 @@ fn place(entries: usize) -> Place {
 
 fn place_with(rulesets: &Rc<Placed<Ruleset>>, entries: usize) -> Place {
     let field = Field::new(&[footprint(rulesets, FRAMES)], 7).expect("memory");
-    let circuits = [FRAMES, POOL_NEAR].map(|frames| Circuit::new(frames, 192, 7));
+    let circuits = [FRAMES, POOL_NEAR].map(|frames| Circuit::new(frames, 192, Seeded::new(7)));
     Place::new(entries, rulesets, circuits, 192, &field).expect("memory")
 }
 

@@ -2,7 +2,7 @@
 
 /// What a variant does without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Without {
+pub(crate) enum Without {
     /// The whole path.
     Nothing,
     /// No header is asked for ahead.
