@@ -68,8 +68,8 @@ impl Claims {
         match other_bridge(&interface, index, record.as_ref()) {
             None => Ok(Claim { _record: record }),
             Some(other) => refused(format!(
-                "{driver}:{name}: process {} has this interface as a port, and two on one interface \
-                 undo each other's filter; end that one first, or name another interface",
+                "{driver}:{name}: process {} has this interface as a port, and two on one \
+                 interface undo each other's filter; end that one first, or name another interface",
                 other.process
             )),
         }
