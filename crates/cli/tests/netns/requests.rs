@@ -78,7 +78,8 @@ fn clients_have_the_addresses_of_a_prefix() {
             said["all"]["requests"]["answered"], requests,
             "{from}: {said}"
         );
-        python.signal(Signal::INT);
+        // What a shell runs in its background has interrupts ignored, and hands that on.
+        python.signal(Signal::TERM);
         let (_, _, log) = python.ended();
         let lines: Vec<&str> = log
             .lines()
