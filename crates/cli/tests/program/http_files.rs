@@ -70,7 +70,7 @@ fn paths_lead_to_files_of_the_folder_and_to_nothing_else() {
         assert!(seen == body || path == "/size/3", "{path}: {answer}");
     }
     for method in ["POST", "PUT", "DELETE", "TRACE", "OPTIONS", "get"] {
-        let request = format!("{method} /empty HTTP/1.1\r\nHost: a\r\n\r\n");
+        let request = format!("{method} /empty HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         let answer = exchange(&served.address, &request);
         let answer = String::from_utf8_lossy(&answer);
         let is_refused = answer.starts_with("HTTP/1.1 405 Method Not Allowed\r\n");
