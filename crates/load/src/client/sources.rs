@@ -57,11 +57,14 @@ impl Sources {
 
     /// Refuses addresses that this host does not have: requests from there would be counted as
     /// `unreachable`, as if the server were at fault. The first and the last one stand for all.
+    /// Of IPv6 nothing can be told: to an address of a local route, Linux binds only what it lets
+    /// bind to any address.
     ///
     /// # Errors
     /// The address, why nothing can be bound there, and what helps.
     pub(super) fn check(&self) -> Result<(), LoadError> {
-        for number in [self.first, self.first + (self.count - 1)] {
+        let ends = [self.first, self.first + (self.count - 1)];
+        for number in ends.into_iter().filter(|_| self.is_v4) {
             let address = self.address(number);
             TcpListener::bind((address, 0)).map_err(|error| {
                 LoadError::new(format!(
