@@ -17,6 +17,7 @@ mod explain;
 mod fragments;
 mod frame_bytes;
 mod health;
+mod host_ends;
 mod host_run;
 mod http_load;
 mod http_serve;
@@ -69,6 +70,7 @@ pub(crate) use etcd::{EtcdArgs, PushArgs};
 pub(crate) use explain::{ExplainArgs, FrameSource};
 pub(crate) use fragments::FragmentArgs;
 pub(crate) use health::{DrainArgs, HealthArgs};
+pub(crate) use host_ends::{ClientEndsArgs, OwnAddress, ServerPlaceArgs};
 pub(crate) use host_run::HostRunArgs;
 pub(crate) use http_load::{
     ArrivalKind, CheckWhen, HttpLoadArgs, HttpPaceArgs, HttpPoolArgs, HttpVerdictArgs, LoadCommand,
@@ -105,7 +107,7 @@ pub(crate) use show::{
 pub(crate) use socket::{FactArgs, SocketArgs};
 pub(crate) use stateful::StatefulArgs;
 pub(crate) use switch::SwitchArgs;
-pub(crate) use tcp::{HostArgs, OwnAddress, Response, TcpLoadArgs, TcpServeArgs};
+pub(crate) use tcp::{HostArgs, Response, TcpLoadArgs, TcpServeArgs};
 pub(crate) use top::TopArgs;
 pub(crate) use tunnels::{MatchRule, TunnelArgs};
 pub(crate) use udp::{UdpHostArgs, UdpLoadArgs, UdpServeArgs};

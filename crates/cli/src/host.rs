@@ -49,8 +49,8 @@ pub(crate) fn serve(args: &TcpServeArgs, output: Output) -> Outcome {
     };
     let spec = HostSpec {
         port: &args.host.port,
-        own: &args.address,
-        role: RoleConfig::Server(args.listen),
+        own: &args.place.address,
+        role: RoleConfig::Server(args.place.listen),
         query: QueryShape {
             response: match args.response {
                 Response::Bytes(bytes) => bytes,
@@ -71,12 +71,12 @@ pub(crate) fn load(args: &TcpLoadArgs, output: Output) -> Outcome {
         None => Pace::Connections(args.connections.unwrap_or(1) as usize),
     };
     let client = ClientConfig {
-        server: args.server,
+        server: args.ends.server,
         pace,
     };
     let spec = HostSpec {
         port: &args.host.port,
-        own: &args.clients,
+        own: &args.ends.clients,
         role: RoleConfig::Client(client),
         query: QueryShape {
             response: args.response,

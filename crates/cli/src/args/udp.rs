@@ -1,30 +1,16 @@
 //! `linerate serve udp` and `linerate load udp`.
 
-use std::net::SocketAddr;
-
 use clap::Args;
 use traffic::Rate;
 
-use super::tcp::server;
-use super::{HostRunArgs, OwnAddress, count};
+use super::{ClientEndsArgs, HostRunArgs, ServerPlaceArgs, count};
 
 /// Take UDP datagrams on a port, and send each back, by a UDP of its own or by the kernel's.
 #[derive(Clone, Debug, Args)]
 #[command(long_about = SERVE_ABOUT, after_long_help = SERVE_HELP)]
 pub(crate) struct UdpServeArgs {
-    /// Own addresses: 192.0.2.2, or 192.0.2.2/24 whose neighbours are on the link, or a whole
-    /// prefix as 198.18.0.0/16.
-    #[arg(
-        long,
-        value_name = "ADDRESS[/LENGTH]",
-        required = true,
-        value_delimiter = ','
-    )]
-    #[arg(value_parser = OwnAddress::parse)]
-    pub(crate) address: Vec<OwnAddress>,
-    /// The UDP port to listen at.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) listen: u16,
+    #[command(flatten)]
+    pub(crate) place: ServerPlaceArgs,
     /// Send each datagram back (1), or only count it (0).
     #[arg(long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u8).range(0..=1))]
@@ -37,19 +23,8 @@ pub(crate) struct UdpServeArgs {
 #[derive(Clone, Debug, Args)]
 #[command(long_about = LOAD_ABOUT, after_long_help = LOAD_HELP)]
 pub(crate) struct UdpLoadArgs {
-    /// Own addresses, used in turn: 192.0.2.9, or 192.0.2.9/24 whose neighbours are on the link,
-    /// or all hosts of a prefix as 198.18.0.0/16.
-    #[arg(
-        long,
-        value_name = "ADDRESS[/LENGTH]",
-        required = true,
-        value_delimiter = ','
-    )]
-    #[arg(value_parser = OwnAddress::parse)]
-    pub(crate) clients: Vec<OwnAddress>,
-    /// The server, as in 192.0.2.2:9 or `[fd00::2]:9`.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = server)]
-    pub(crate) server: SocketAddr,
+    #[command(flatten)]
+    pub(crate) ends: ClientEndsArgs,
     /// Bytes of a payload: 18 for its label, and more as far as the MTU allows.
     #[arg(long, value_name = "BYTES", default_value = "510", value_parser = count::parse)]
     pub(crate) size: u64,

@@ -28,10 +28,10 @@ pub(crate) fn serve(args: &UdpServeArgs, output: Output) -> Outcome {
         return kernel::serve(args, output);
     }
     let role = UdpConfig::Server {
-        port: args.listen,
+        port: args.place.listen,
         responds: args.respond != 0,
     };
-    run(&args.host, &args.address, role, output)
+    run(&args.host, &args.place.address, role, output)
 }
 
 /// Sends datagrams.
@@ -40,11 +40,11 @@ pub(crate) fn load(args: &UdpLoadArgs, output: Output) -> Outcome {
         return kernel::load(args, output);
     }
     let role = UdpConfig::Client(UdpClientConfig {
-        server: args.server,
+        server: args.ends.server,
         size: usize::try_from(args.size).unwrap_or(usize::MAX),
         rate: args.rate,
     });
-    run(&args.host, &args.clients, role, output)
+    run(&args.host, &args.ends.clients, role, output)
 }
 
 /// A host of UDP makes no queries.

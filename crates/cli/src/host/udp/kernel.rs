@@ -38,14 +38,14 @@ struct Ran {
 
 /// Takes datagrams by sockets of the kernel.
 pub(super) fn serve(args: &UdpServeArgs, output: Output) -> Outcome {
-    let [own] = args.address.as_slice() else {
+    let [own] = args.place.address.as_slice() else {
         return Err(Error::refused(
             "sockets of the kernel listen at one address here: give one --address, or 0.0.0.0 for \
              all",
         ));
     };
     let options = UdpServerOptions {
-        address: SocketAddr::new(own.address(), args.listen),
+        address: SocketAddr::new(own.address(), args.place.listen),
         threads: threads(&args.host),
         responds: args.respond != 0,
     };
@@ -67,11 +67,11 @@ pub(super) fn load(args: &UdpLoadArgs, output: Output) -> Outcome {
             args.size
         )));
     }
-    let sources = sources(&args.clients, args.server)?;
+    let sources = sources(&args.ends.clients, args.ends.server)?;
     warn_of_limits(sources.len(), output);
     let key = [(); 2].map(|()| RandomState::new().hash_one(()));
     let options = UdpClientOptions {
-        server: args.server,
+        server: args.ends.server,
         threads: threads(&args.host).min(sources.len()),
         sources,
         size: args.size as usize,
@@ -80,7 +80,7 @@ pub(super) fn load(args: &UdpLoadArgs, output: Output) -> Outcome {
     };
     let interrupt = Interrupt::watch()?;
     let threads = start_client(&options).map_err(Error::refused)?;
-    let mut ran = watch(&threads, &args.host, args.server, &interrupt);
+    let mut ran = watch(&threads, &args.host, args.ends.server, &interrupt);
     ran.threads = options.threads;
     let sent = threads.stop().map_err(Error::check_failed)?;
     let figures = of_client(&sent, &ran);
